@@ -147,7 +147,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     logger: current.services.logger,
   });
   metrics.watch({
-    releaseDrift: drift.current,
+    releaseDrift: drift.series,
     operationChecks: (id) => current.gateway.plans.get(id)?.checks,
     overrides: () => overrides.active(),
   });

@@ -170,6 +170,8 @@ const BESIDE_NO_SOURCE = [
   'cli/portico.test.ts',
   // This test goes through all commands and their files.
   'cli/plain-words.test.ts',
+  // These tests compare all metrics of a scrape, in both formats.
+  'engine/telemetry/exposition.test.ts',
   // These tests check generated files that are committed, and the tools that verify committed files.
   'engine/config/committed-files.test.ts',
   'engine/contract/contract-tools.test.ts',

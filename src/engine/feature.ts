@@ -19,7 +19,7 @@ import type { PublicMiddleware } from './http/public-app.ts';
 import type { RequestRepeater } from './pipeline/repeat-request.ts';
 import type { FeatureStage } from './pipeline/stage.ts';
 import type { Redis } from './sharing/redis/connect-redis.ts';
-import type { FeatureMetrics } from './telemetry/feature-metrics.ts';
+import type { FeatureMetrics } from './telemetry/metric-registry.ts';
 import type { MetricEntry } from './telemetry/metric-list.ts';
 import type { Sampling } from './telemetry/trace-context.ts';
 import type { UpstreamAddress } from './upstream/upstream-url.ts';

@@ -57,7 +57,7 @@ const API_WORDS =
   /question|answer|comment|\bideas?\b|article|\btopics?\b|wiki|favorite|gdpr|issue.?tracker|services\/v2/gi;
 
 /** Public names in which `answer` means a response, and a keyword of JSON Schema. */
-const NOT_OF_THE_API = /portico_\w+_answers_total|\banswers: \{|METRICS\.answers|shape: 'answer'|\$comment/g;
+const NOT_OF_THE_API = /portico_\w+_answers_total|shape: 'answer'|\$comment/g;
 
 /** Returns each word of the API in the code of the engine, with its file. Comments are not code. */
 export function apiWords(files: readonly SourceFile[]): string[] {

@@ -36,7 +36,6 @@ export const STILL_TO_MOVE: readonly string[] = [
   'engine/telemetry/metrics.ts → features/console/traffic-history.ts',
   'engine/telemetry/metrics.ts → features/levels/ladder-metrics.ts',
   'engine/telemetry/request-metrics.ts → features/console/traffic-history.ts',
-  'engine/telemetry/scrape-metrics.ts → features/levels/ladder-metrics.ts',
   'features/console/console-sources.ts → features/levels/ladder/create-ladder.ts',
   'features/console/console-sources.ts → features/levels/overrides/create-overrides.ts',
   'features/console/console-sources.ts → workbench/report/report.ts',

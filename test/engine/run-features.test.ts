@@ -1,11 +1,10 @@
 import { pino } from 'pino';
-import { Registry } from 'prom-client';
 import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
 import type { PreparedFeature, Settings } from '../../src/engine/config/settings.ts';
 import type { Feature, Records, RunningFeature } from '../../src/engine/feature.ts';
 import { runFeatures, type RunningFeatures, samplingOf } from '../../src/engine/run-features.ts';
-import { createFeatureMetrics, type FeatureMetrics } from '../../src/engine/telemetry/feature-metrics.ts';
+import { createMetricRegistry, type FeatureMetrics } from '../../src/engine/telemetry/metric-registry.ts';
 import { finishedTrace } from './telemetry/fixed-trace.ts';
 
 type Options = { readonly value: number };
@@ -126,7 +125,7 @@ describe('a feature', () => {
   });
 
   it('that is off has only its metrics without labels, which are 0', async () => {
-    const registry = new Registry();
+    const metrics = createMetricRegistry();
     const entry = { type: 'counter', help: 'An example.' } as const;
     const { events, feature } = createFeature({
       metrics: [
@@ -134,9 +133,9 @@ describe('a feature', () => {
         { ...entry, name: 'portico_labeled_total', labels: ['kind'] },
       ],
     });
-    run(feature, settingsWith(feature, undefined), undefined, { metrics: createFeatureMetrics(registry) });
+    run(feature, settingsWith(feature, undefined), undefined, { metrics });
     expect(events).toEqual([]);
-    const text = await registry.metrics();
+    const text = await metrics.exposition('text');
     expect(text).toContain('\nportico_plain_total 0\n');
     expect(text).not.toContain('portico_labeled_total');
   });

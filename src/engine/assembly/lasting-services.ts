@@ -25,6 +25,7 @@ import { createNameTag } from '../privacy/describe-value.ts';
 import type { SharedDocument } from '../sharing/redis/shared-document.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import type { MetricsOptions } from '../telemetry/request-metrics.ts';
+import type { MetricRow } from '../telemetry/stored-metric.ts';
 import type { Sampling } from '../telemetry/trace-context.ts';
 import { createTrafficHistory, type TrafficHistory } from '../../features/console/traffic-history.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';
@@ -130,6 +131,8 @@ export function createLastingServices(settings: Settings, start: Start, first: F
       { series: metrics.seriesCount(), operations: metrics.foldedOperations() },
       'the contract has too many operations for the metrics: the last ones are counted together as folded',
     );
+  // The addresses come from the configuration, so their number is limited.
+  const addresses = () => upstreams.current.health().addresses;
   metrics.watch({
     upstreamInFlight: () => upstreams.stats().inFlight,
     upstreamQueued: () => upstreams.stats().queued,
@@ -137,7 +140,12 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     upstreamRetries: () => upstreams.stats().retries,
     limitsExceeded: () => upstreams.stats().limitsExceeded,
     upstreamHealthy: () => upstreams.current.health().status !== 'failing',
-    upstreamAddresses: () => upstreams.current.health().addresses,
+    addressHealthy: () =>
+      addresses().map(({ address, state, probe }) => [[address], Number(state === 'healthy' && probe !== 'failed')]),
+    addressRequests: () =>
+      addresses().flatMap(({ address, requests }) =>
+        Object.entries(requests).map(([outcome, count]): MetricRow => [[address, outcome], count]),
+      ),
     upstreamCircuitOpen: () => upstreams.stats().circuit === 'open',
     cacheEntries: () => live.cache.stats().entries,
     cacheBytes: () => live.cache.stats().bytes,

@@ -8,7 +8,7 @@ import type { Violation } from '../model/violation.ts';
 import { toCauseLine } from '../privacy/cause-line.ts';
 import { createNameTag } from '../privacy/describe-value.ts';
 import { safePath } from '../privacy/path-text.ts';
-import { UNDOCUMENTED } from './metric-families.ts';
+import { UNDOCUMENTED } from './label-values.ts';
 
 /** The configurable log levels. */
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;

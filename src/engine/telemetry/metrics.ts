@@ -1,20 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { CHECK_NAMES, type Checks } from '../model/checks.ts';
+import { MODE_NAMES } from '../model/modes.ts';
 import type { Trace } from '../model/trace.ts';
-import { createLadderMetrics, type LadderCounters } from '../../features/levels/ladder-metrics.ts';
-import { createFeatureMetrics, type FeatureMetrics } from './feature-metrics.ts';
-import { createCounterFamily, seriesOf } from './metric-families.ts';
-import { METRICS } from './metric-list.ts';
+import { createLadderMetrics, type LadderCounters, type LadderSources } from '../../features/levels/ladder-metrics.ts';
+import { READ_METRICS } from './metric-list.ts';
+import { CONTENT_TYPES, createMetricRegistry, type FeatureMetrics, type MetricsFormat } from './metric-registry.ts';
 import type { RedisMetrics } from './redis-metrics.ts';
 import { createRequestMetrics, type MetricsOptions } from './request-metrics.ts';
-import { createScrapeMetrics, type MetricSources } from './scrape-metrics.ts';
+import { labelSets, type MetricRow, seriesOf } from './stored-metric.ts';
 import type { TrafficCounts } from '../../features/console/traffic-history.ts';
 
 /** Portico's metrics. They count finished traces and produce the scrape output. */
 export interface Metrics {
   /** Counts one finished request. */
   record(trace: Trace): void;
-  /** Connects gauges to the sources that they read on each scrape. The value of a gauge without a source is 0. */
+  /** Connects metrics to the sources that are read on each scrape. */
   watch(sources: MetricSources): void;
   /** Counters for the ladder's promotions, demotions and alerts. */
   readonly ladder: LadderCounters;
@@ -43,8 +43,23 @@ export interface Metrics {
   readonly traffic: TrafficCounts;
 }
 
-/** The scrape formats: Prometheus's text format, and OpenMetrics, which can contain exemplars. */
-type MetricsFormat = 'text' | 'openMetrics';
+/**
+ * The sources of the metrics in `READ_METRICS`, by key. A number or boolean is the value of a metric without labels, and
+ * an object contains a number for each value of a single label. Without a source, or if it returns undefined, all known
+ * series are 0.
+ */
+type MetricSources = {
+  readonly [Key in keyof typeof READ_METRICS]?: () => Reading | undefined;
+} & {
+  /** Returns the current levels of an operation. */
+  readonly operationChecks?: (operation: string) => Checks | undefined;
+  /** Returns the operations whose `responses` check is demoted to `report`. */
+  readonly demoted?: () => readonly string[];
+  /** Returns the active overrides. */
+  readonly overrides?: LadderSources['overrides'];
+};
+
+type Reading = number | boolean | Readonly<Record<string, number>> | readonly MetricRow[];
 
 /**
  * The maximum number of series. It is high enough for a contract with about 110 operations. A scrape with this many
@@ -59,70 +74,98 @@ const LADDER_SHARE = 5;
  * is shared.
  */
 export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metrics {
-  const registry = new Registry();
-  const features = createFeatureMetrics(registry);
-  const reloads = createCounterFamily(METRICS.reloads, [['applied', 'refused']]);
+  const registry = createMetricRegistry();
+  const { maxSeries = MAX_SERIES } = given;
   let options: MetricsOptions = { ...given, operations: given.operations.map(labelFacts) };
   let last = { seconds: 0, bytes: 0 };
-  const gauges = createScrapeMetrics(registry, {
-    options: () => options,
-    series: () => series(),
-    foldedOperations: () => foldedOperations,
-    last: () => last,
-  });
-  const maxSeries = given.maxSeries ?? MAX_SERIES;
-  const createLadder = (earlier?: ReturnType<typeof createLadderMetrics>) => {
-    const ids = options.operations.map(({ id }) => id);
-    const share = Math.floor(maxSeries / LADDER_SHARE);
-    return createLadderMetrics(ids, gauges, share, earlier);
+  let sources: MetricSources = {
+    ...aboutOptions(() => options),
+    series: registry.series,
+    folded: () => counters.foldedOperations(),
+    scrapeSeconds: () => last.seconds,
+    scrapeBytes: () => last.bytes,
   };
-  let ladder = createLadder();
-  /** All metrics except the request metrics and those in the registry. */
-  const others = () => [ladder, reloads, redis].filter((one) => one !== undefined);
-  const fixed = () => gauges.series + features.series() + seriesOf(others());
+  for (const [name, entry] of Object.entries(READ_METRICS)) {
+    const sets = labelSets('values' in entry ? entry.values() : entry.labels.map(() => []));
+    const zeros = sets.map((set): MetricRow => [set, 0]);
+    registry.read(entry, () => rowsOf(sources[name as keyof typeof READ_METRICS]?.()) ?? zeros);
+  }
+  const ladder = createLadderMetrics(
+    {
+      checksFor: (operation) =>
+        sources.operationChecks === undefined ? options.checks : sources.operationChecks(operation),
+      demoted: () => sources.demoted?.() ?? [],
+      overrides: () => sources.overrides?.() ?? [],
+    },
+    Math.floor(maxSeries / LADDER_SHARE),
+  );
+  ladder.relabel(options.operations.map(({ id }) => id));
+  for (const metric of [...ladder.all, ...(redis?.all ?? [])]) registry.add(metric);
   // The counters always read the latest options, so that reloads of the baseline are taken into account.
   const counted = () => ({ ...options, isAccepted: (...asked: Parameters<IsAccepted>) => isAccepted(options, asked) });
-  let ownSeries = ownSeriesOf(counted(), maxSeries - fixed());
-  let foldedOperations = options.operations.length - ownSeries;
-  const counters = createRequestMetrics(counted(), ownSeries);
-  const series = () => counters.series + fixed();
+  const counters = createRequestMetrics(counted(), maxSeries - registry.series());
+  for (const metric of counters.all) registry.add(metric);
   return {
     record: counters.record,
-    watch: (sources) => gauges.watch(sources),
-    ladder: {
-      demoted: (operation) => ladder.demoted(operation),
-      promoted: (check) => ladder.promoted(check),
-      alerted: (check) => ladder.alerted(check),
+    watch(more) {
+      sources = { ...sources, ...more };
     },
-    features,
-    reloaded: (outcome) => reloads.inc(outcome),
+    ladder,
+    features: registry,
+    reloaded: counters.reloaded,
     configure: (next) => {
       const before = seriesFacts(options);
       options = { ...next, ...withEarlierLabels(options, next) };
       if (isDeepStrictEqual(before, seriesFacts(options))) return;
-      ladder = createLadder(ladder);
-      ownSeries = ownSeriesOf(counted(), maxSeries - fixed());
-      foldedOperations = options.operations.length - ownSeries;
-      counters.relabel(counted(), ownSeries);
+      ladder.relabel(options.operations.map(({ id }) => id));
+      counters.relabel(counted(), maxSeries - (registry.series() - seriesOf(counters.all)));
     },
     exposition: async (format = 'text') => {
       const startedAt = performance.now();
-      const own = [counters.text(format === 'openMetrics'), ...others().map((one) => one.text())];
-      const lines = [...own, await registry.metrics(), await processMetrics().metrics()].join('\n');
-      const text = format === 'text' ? lines : toOpenMetrics(lines);
+      const text = await registry.exposition(format);
       last = { seconds: (performance.now() - startedAt) / 1000, bytes: Buffer.byteLength(text) };
       return text;
     },
     // The OpenMetrics format is needed only for exemplars.
     formatFor: (accept) => (options.exemplars === true && prefersOpenMetrics(accept) ? 'openMetrics' : 'text'),
-    contentTypes: { text: registry.contentType, openMetrics: Registry.OPENMETRICS_CONTENT_TYPE },
-    seriesCount: series,
-    foldedOperations: () => foldedOperations,
+    contentTypes: CONTENT_TYPES,
+    seriesCount: registry.series,
+    foldedOperations: counters.foldedOperations,
     get traffic() {
       return counters.traffic;
     },
   };
 }
+
+const LEVELS = ['off', 'report', 'enforce'] as const;
+
+/** Returns the sources of the metrics that show the options. */
+function aboutOptions(options: () => MetricsOptions): MetricSources {
+  const enforced = () => CHECK_NAMES.filter((check) => options().checks[check] === 'enforce');
+  return {
+    mode: () => MODE_NAMES.map((mode) => [[mode], Number(mode === options().mode)]),
+    enforcement: () =>
+      CHECK_NAMES.flatMap((check) =>
+        LEVELS.map((level): MetricRow => [[check, level], Number(options().checks[check] === level)]),
+      ),
+    enforced: () => enforced().length,
+    build: () => {
+      const { version, contractVersion, release } = options();
+      return [[[version, contractVersion, process.version, release], 1]];
+    },
+    configuration: () => [[[options().configurationHash?.() ?? ''], 1]],
+    lastReload: () => (options().loadedAt ?? 0) / 1000,
+  };
+}
+
+/** Returns the series that a source describes. */
+function rowsOf(reading: Reading | undefined): readonly MetricRow[] | undefined {
+  if (typeof reading === 'number' || typeof reading === 'boolean') return [[[], Number(reading)]];
+  if (reading === undefined || isRows(reading)) return reading;
+  return Object.entries(reading).map(([value, count]) => [[value], count]);
+}
+
+const isRows = (reading: Reading): reading is readonly MetricRow[] => Array.isArray(reading);
 
 /**
  * Returns whether an `Accept` header prefers OpenMetrics to plain text. Parameters are ignored, because Portico's
@@ -140,19 +183,6 @@ function prefersOpenMetrics(accept = ''): boolean {
     );
   const openMetrics = qualityOf('application/openmetrics-text');
   return openMetrics > 0 && openMetrics >= qualityOf('text/plain');
-}
-
-/**
- * Converts a scrape to the OpenMetrics format. In HELP and TYPE lines, the `_total` suffix of counters is removed and
- * quotation marks are escaped. Empty lines are removed.
- */
-function toOpenMetrics(text: string): string {
-  const lines = text
-    .replace(/^# HELP (\S+)_total (.*)\n# TYPE (\S+)_total counter$/gm, '# HELP $1 $2\n# TYPE $3 counter')
-    .replace(/^# HELP .*$/gm, (line) => line.replaceAll('"', String.raw`\"`))
-    .replace(/\n{2,}/g, '\n')
-    .trim();
-  return `${lines}\n# EOF\n`;
 }
 
 type IsAccepted = NonNullable<MetricsOptions['isAccepted']>;
@@ -186,37 +216,3 @@ const labelFacts = ({ id, paging, cacheability, privateFields }: MetricsOptions[
   // Which fields are private does not matter here.
   privateFields: privateFields && { names: [], requires: { all: [] } },
 });
-
-/** Returns how many operations can have their own series. All other operations are counted together. */
-function ownSeriesOf(options: MetricsOptions, maxSeries: number): number {
-  const total = options.operations.length;
-  const all = createRequestMetrics(options).series;
-  if (all <= maxSeries) return total;
-  const shared = createRequestMetrics(options, 0).series;
-  const each = (all - shared) / total;
-  let own = Math.max(0, Math.min(total - 1, Math.floor((maxSeries - shared) / each)));
-  while (own > 0 && createRequestMetrics(options, own).series > maxSeries) own -= 1;
-  return own;
-}
-
-// The `type` labels of these Node metrics are the names of open resources, which are not a fixed set. The totals are
-// gauges with counter-like names, so promtool rejects them, and rates computed from them would be wrong.
-const EXCLUDED = ['handles', 'requests', 'resources'].flatMap((thing) => [
-  `nodejs_active_${thing}`,
-  `nodejs_active_${thing}_total`,
-]);
-
-let shared: Registry | undefined;
-
-/**
- * Returns the process metrics: CPU, memory, event loop and garbage collector. They are created only once per process,
- * because the observers that they use cannot be removed.
- */
-function processMetrics(): Registry {
-  if (shared === undefined) {
-    shared = new Registry();
-    collectDefaultMetrics({ register: shared });
-    for (const name of EXCLUDED) shared.removeSingleMetric(name);
-  }
-  return shared;
-}

@@ -1,15 +1,10 @@
 import type { SharedChange } from '../model/change-log.ts';
 import type { InstanceFacts } from '../sharing/redis/instance-facts.ts';
 import type { RedisOutcome } from '../sharing/redis/connect-redis.ts';
-import {
-  type CounterFamily,
-  createCounterFamily,
-  createGaugeFamily,
-  createHistogramFamily,
-  type HistogramFamily,
-  seriesOf,
-} from './metric-families.ts';
-import { METRICS } from './metric-list.ts';
+import { type MetricEntry, REDIS_METRICS } from './metric-list.ts';
+import { createStoredCounter } from './stored-counter.ts';
+import { createStoredHistogram } from './stored-histogram.ts';
+import { createReadMetric, type StoredMetric } from './stored-metric.ts';
 
 /** The metrics for state shared by gateways. They exist only if Redis is configured. */
 export interface RedisMetrics {
@@ -19,12 +14,7 @@ export interface RedisMetrics {
   changed(kind: SharedChange['kind'], own: boolean): void;
   /** Connects the gauges to their sources. */
   watch(sources: RedisSources): void;
-  /** Returns the sources of the gauges, or undefined if `watch` has not been called yet. */
-  sources(): RedisSources | undefined;
-  readonly families: readonly (CounterFamily | HistogramFamily)[];
-  readonly series: number;
-  /** Returns the metrics for shared state in the exposition format. */
-  text(): string;
+  readonly all: readonly StoredMetric[];
 }
 
 interface RedisSources {
@@ -64,26 +54,15 @@ const PROPERTIES = ['version', 'contract', 'configuration', 'baseline'] as const
 
 /** Creates the metrics for shared state. */
 export function createRedisMetrics(): RedisMetrics {
-  const commands = createCounterFamily(METRICS.redisCommands, [Object.keys(OUTCOMES)]);
+  const commands = createStoredCounter(REDIS_METRICS.redisCommands, [Object.keys(OUTCOMES)]);
   const sent = Object.keys(OUTCOMES).filter((outcome) => outcome !== 'skipped');
-  const duration = createHistogramFamily(METRICS.redisDuration, sent, COMMAND_BUCKETS);
-  const changes = createCounterFamily(METRICS.sharedChanges, [Object.keys(KINDS), ['sent', 'received']]);
-  const families = [commands, duration, changes];
+  const duration = createStoredHistogram(REDIS_METRICS.redisDuration, sent, COMMAND_BUCKETS);
+  const changes = createStoredCounter(REDIS_METRICS.sharedChanges, [Object.keys(KINDS), ['sent', 'received']]);
   let sources: RedisSources | undefined;
   const pages = (name: keyof SharedPageCounts) => sources?.sharedPages()[name] ?? 0;
   const instances = () => sources?.instances() ?? [];
   /** Returns the number of distinct values that a property has across all gateways. */
   const variants = (property: (typeof PROPERTIES)[number]) => new Set(instances().map((one) => one[property])).size;
-  const all = [
-    createGaugeFamily(METRICS.redisUp, [], () => () => Number(sources?.isAvailable() ?? false)),
-    createGaugeFamily(METRICS.unsynced, [], () => () => sources?.unsyncedSeconds() ?? 0),
-    ...families,
-    createGaugeFamily(METRICS.sharedCache, [RESULTS], () => pages),
-    createGaugeFamily(METRICS.sharedWaits, [], () => () => pages('waits')),
-    createGaugeFamily(METRICS.sharedAvoided, [], () => () => pages('avoided')),
-    createGaugeFamily(METRICS.fleetInstances, [], () => () => instances().length),
-    createGaugeFamily(METRICS.fleetVariants, [PROPERTIES], () => variants),
-  ];
   return {
     commanded(outcome, milliseconds) {
       commands.inc(outcome);
@@ -91,9 +70,19 @@ export function createRedisMetrics(): RedisMetrics {
     },
     changed: (kind, own) => changes.inc(kind, own ? 'sent' : 'received'),
     watch: (given) => void (sources = given),
-    sources: () => sources,
-    families,
-    series: seriesOf(all),
-    text: () => all.map((metric) => metric.text()).join(''),
+    all: [
+      read(REDIS_METRICS.redisUp, () => Number(sources?.isAvailable() ?? false)),
+      read(REDIS_METRICS.unsynced, () => sources?.unsyncedSeconds() ?? 0),
+      commands,
+      duration,
+      changes,
+      createReadMetric(REDIS_METRICS.sharedCache, () => RESULTS.map((result) => [[result], pages(result)])),
+      read(REDIS_METRICS.sharedWaits, () => pages('waits')),
+      read(REDIS_METRICS.sharedAvoided, () => pages('avoided')),
+      read(REDIS_METRICS.fleetInstances, () => instances().length),
+      createReadMetric(REDIS_METRICS.fleetVariants, () => PROPERTIES.map((name) => [[name], variants(name)])),
+    ],
   };
 }
+
+const read = (entry: MetricEntry, value: () => number) => createReadMetric(entry, () => [[[], value()]]);

@@ -1,31 +1,15 @@
 import { type ErrorCode, ERRORS } from '../errors/catalogue.ts';
-import { type Checks, JUDGED_NAMES, type JudgedName } from '../model/checks.ts';
+import type { Checks, JudgedName } from '../model/checks.ts';
 import { isOutage } from '../model/ledger-entry.ts';
 import type { ModeName } from '../model/modes.ts';
 import type { Operation } from '../model/operation.ts';
 import type { CheckVerdict, Trace } from '../model/trace.ts';
-import { RELEASE_DRIFT, type Violation, VIOLATION_CATEGORIES } from '../model/violation.ts';
-import {
-  AUTHENTICATION_REASONS,
-  CACHE_RESULTS,
-  CANDIDATE_DIFFERENCES,
-  type CounterFamily,
-  createCounterFamily,
-  createHistogramFamily,
-  FAILURE_KINDS,
-  FOLDED,
-  type HistogramFamily,
-  OTHER,
-  OUTCOMES,
-  REQUEST_BUCKETS,
-  SCAN_OUTCOMES,
-  STATUS_CLASSES,
-  STORE_REFUSALS,
-  statusClass,
-  UNDOCUMENTED,
-  UPSTREAM_BUCKETS,
-} from './metric-families.ts';
-import { type MetricEntry, METRICS } from './metric-list.ts';
+import type { Violation } from '../model/violation.ts';
+import { FAILURE_KINDS, FOLDED, OTHER, statusClass, UNDOCUMENTED } from './label-values.ts';
+import { COUNTED_METRICS, type KnownValues } from './metric-list.ts';
+import { createStoredCounter, type StoredCounter } from './stored-counter.ts';
+import { createStoredHistogram, histogramSeries, type StoredHistogram } from './stored-histogram.ts';
+import type { StoredMetric } from './stored-metric.ts';
 import type { TrafficCounts } from '../../features/console/traffic-history.ts';
 
 /** The values, known at startup, that determine the label sets. */
@@ -59,56 +43,62 @@ export interface MetricsOptions {
   readonly maxSeries?: number;
 }
 
-/** The counters and histograms that are updated whenever a trace finishes. */
+/** The counters and histograms of events. All but the counter of reloads are updated by finished traces. */
 interface RequestMetrics {
   readonly record: (trace: Trace) => void;
-  readonly series: number;
-  /** Returns the request metrics in the exposition format, with or without exemplars. */
-  text(withExemplars?: boolean): string;
+  /** Counts a reload of the configuration. */
+  readonly reloaded: (outcome: 'applied' | 'refused') => void;
+  readonly all: readonly StoredMetric[];
   /** The counts behind the traffic history. `relabel` replaces this object. */
   readonly traffic: TrafficCounts;
-  /** Recreates the series for new label values. A series that already existed continues from its count. */
-  relabel(options: MetricsOptions, ownSeries: number): void;
-  /** All counters and histograms, always in the same order. */
-  readonly families: readonly (CounterFamily | HistogramFamily)[];
+  /** Returns the number of operations that have no separate series (see `maxSeries`). */
+  readonly foldedOperations: () => number;
+  /** Replaces the label values. A series that already existed continues from its count. */
+  relabel(options: MetricsOptions, maxSeries: number): void;
 }
-
-/** The categories that a violation in a message can have. */
-const COUNTED = VIOLATION_CATEGORIES.filter((category) => category !== RELEASE_DRIFT);
 
 const failed = (verdict: { readonly outcome: string } | undefined) =>
   verdict !== undefined && (verdict.outcome === 'refused' || verdict.outcome === 'reported');
 
+/** The stored form of each metric in the list. */
+type Counted = {
+  readonly [Key in keyof typeof COUNTED_METRICS]: (typeof COUNTED_METRICS)[Key]['type'] extends 'histogram'
+    ? StoredHistogram
+    : StoredCounter;
+};
+
 /**
- * Creates all counters and histograms, and the function that updates them. Operations with index `ownSeries` or higher
- * are counted as `folded`.
+ * Creates all counters and histograms in `COUNTED_METRICS`, and the function that updates them. If they had more than
+ * `maxSeries` series, the last operations are counted together as `folded`.
  */
-export function createRequestMetrics(options: MetricsOptions, ownSeries = options.operations.length): RequestMetrics {
+export function createRequestMetrics(options: MetricsOptions, maxSeries: number): RequestMetrics {
   const { isAccepted = () => false } = options;
-  let current = createFamilies(options, ownSeries);
-  let { families } = current;
+  let labels = labelsFor(options, maxSeries);
+  const counters = createCounted(labels.known, options);
+  const all = Object.values(counters);
+  let traffic = trafficOf(counters, labels.known);
   // The caller reads the verdict from the trace, because looking up a property by a variable name is slow.
   const count = (check: JudgedName, verdict: CheckVerdict | undefined) => {
-    if (verdict !== undefined) families.checks.inc(check, verdict.outcome);
+    if (verdict !== undefined) counters.checks.inc(check, verdict.outcome);
   };
   const countStatusChange = (operation: string, { errors, upstream }: Trace) => {
     if (errors?.changedTo !== undefined)
-      families.statusChanges.inc(operation, statusClass(upstream?.status), String(errors.changedTo));
+      counters.statusChanges.inc(operation, statusClass(upstream?.status), String(errors.changedTo));
   };
 
   const record = (trace: Trace): void => {
-    const operation = current.labelOf(trace.operation);
+    const operation = labelOf(labels, trace.operation);
     // A background refresh or comparison is neither a client request nor a cache lookup.
     const isClientRequest = trace.background !== true;
     if (isClientRequest) {
-      families.requests.inc(operation, statusClass(trace.status));
-      families.duration.observe(operation, trace.seconds ?? Number.NaN, trace.traceparent, trace.startedAt);
-      if (spendsErrorBudget(trace)) families.budget.inc(operation);
+      counters.requests.inc(operation, statusClass(trace.status));
+      counters.duration.observe(operation, trace.seconds ?? Number.NaN, trace.traceparent, trace.startedAt);
+      if (spendsErrorBudget(trace)) counters.budget.inc(operation);
     }
     count('authentication', trace.authentication);
     count('requests', trace.requests);
     count('responses', trace.responses);
-    if (trace.scan !== undefined) families.scans.inc(trace.scan);
+    if (trace.scan !== undefined) counters.scans.inc(trace.scan);
     count('permissions', trace.permissions);
     count('pageBounds', trace.pageBounds);
     count('undocumented', trace.undocumented);
@@ -116,10 +106,10 @@ export function createRequestMetrics(options: MetricsOptions, ownSeries = option
     countStatusChange(operation, trace);
     for (const violation of trace.violations) {
       // A difference found by the shadow contract is not a violation of the live contract.
-      if (violation.candidate !== undefined) families.shadowDifferences.inc(operation, violation.candidate);
+      if (violation.candidate !== undefined) counters.shadowDifferences.inc(operation, violation.candidate);
       // A response with a 5xx status means that the upstream fails. The upstream metrics count it.
       else if (!isOutage({ check: violation.check, status: statusOf(trace, violation) }))
-        families.violations.inc(
+        counters.violations.inc(
           operation,
           violation.direction,
           violation.category,
@@ -127,135 +117,138 @@ export function createRequestMetrics(options: MetricsOptions, ownSeries = option
         );
     }
     if (failed(trace.permissions)) {
-      families.denials.inc(operation);
-      for (const name of missingFrom(trace)) families.missing.inc(name);
+      counters.denials.inc(operation);
+      for (const name of missingFrom(trace)) counters.missing.inc(name);
     }
-    if (failed(trace.pageBounds)) families.pageBounds.inc(operation);
+    if (failed(trace.pageBounds)) counters.pageBounds.inc(operation);
     // A verification that is still pending is not a failure, but one that was impossible is.
     const isUnverified = failed(trace.authentication) || trace.authentication?.outcome === 'failed';
     if (isUnverified && trace.authentication?.reason !== 'verification_pending')
-      families.authentication.inc(trace.authentication?.reason ?? trace.error ?? OTHER);
-    if (trace.redacted !== undefined && trace.redacted.length > 0) families.redactions.inc(operation);
-    if (trace.legacyAddress === true) families.legacyAddresses.inc(operation);
-    if (trace.droppedHeaders !== undefined) families.droppedHeaders.inc(operation);
-    if (isClientRequest && trace.cache !== undefined) families.cache.inc(operation, trace.cache.status);
-    if (trace.cache?.notStored !== undefined) families.notStored.inc(operation, trace.cache.notStored);
+      counters.authentication.inc(trace.authentication?.reason ?? trace.error ?? OTHER);
+    if (trace.redacted !== undefined && trace.redacted.length > 0) counters.redactions.inc(operation);
+    if (trace.legacyAddress === true) counters.legacyAddresses.inc(operation);
+    if (trace.droppedHeaders !== undefined) counters.droppedHeaders.inc(operation);
+    if (isClientRequest && trace.cache !== undefined) counters.cache.inc(operation, trace.cache.status);
+    if (trace.cache?.notStored !== undefined) counters.notStored.inc(operation, trace.cache.notStored);
     if (trace.upstream !== undefined && trace.comparison !== true) {
       const { seconds, traceparent, startedAt } = trace.upstream;
-      families.exchange.observe(operation, seconds, traceparent, startedAt);
-      if (trace.upstream.status === undefined) families.failures.inc(trace.upstream.shape);
-      else families.upstreamResponses.inc(operation, statusClass(trace.upstream.status));
+      counters.exchange.observe(operation, seconds, traceparent, startedAt);
+      if (trace.upstream.status === undefined) counters.failures.inc(trace.upstream.shape);
+      else counters.upstreamResponses.inc(operation, statusClass(trace.upstream.status));
     }
-    if (isClientRequest && trace.error !== undefined) families.errors.inc(trace.error);
+    if (isClientRequest && trace.error !== undefined) counters.errors.inc(trace.error);
   };
   return {
     record,
-    get series() {
-      return current.all.reduce((sum, family) => sum + family.series, 0);
-    },
+    reloaded: (outcome) => counters.reloads.inc(outcome),
+    all,
     get traffic() {
-      return current.traffic;
+      return traffic;
     },
-    get families() {
-      return current.all;
-    },
-    text: (withExemplars) => current.all.map((family) => family.text(withExemplars)).join('\n'),
-    relabel(next, nextOwnSeries) {
-      const before = current;
-      current = createFamilies(next, nextOwnSeries);
-      ({ families } = current);
-      before.all.forEach((family, index) => current.all[index]?.add(family));
+    foldedOperations: () => labels.folded.size,
+    relabel(next, room) {
+      labels = labelsFor(next, room);
+      for (const [key, { values }] of Object.entries(COUNTED_METRICS)) {
+        const counter = counters[key as keyof Counted];
+        const axes = values(labels.known);
+        if ('observe' in counter) counter.relabel(axes[0] ?? [], next.exemplars);
+        else counter.relabel(axes);
+      }
+      traffic = trafficOf(counters, labels.known);
     },
   };
 }
 
 /** Creates the counters and histograms, which start at 0. */
-function createFamilies(options: MetricsOptions, ownSeries: number) {
-  const own = options.operations.slice(0, ownSeries);
-  const folded = new Set(options.operations.slice(ownSeries).map(({ id }) => id));
-  const rest = folded.size > 0 ? [FOLDED] : [];
+function createCounted(known: KnownValues, { buckets, exemplars }: MetricsOptions): Counted {
+  const created = Object.entries(COUNTED_METRICS).map(([key, entry]) => {
+    const values = entry.values(known);
+    if (entry.type === 'counter') return [key, createStoredCounter(entry, values)];
+    return [key, createStoredHistogram(entry, values[0] ?? [], buckets ?? entry.buckets, exemplars)];
+  });
+  return Object.fromEntries(created) as Counted;
+}
+
+/** Which label values there are, and which operations are counted together. */
+interface Labels {
+  readonly known: KnownValues;
+  readonly own: ReadonlySet<string>;
+  readonly folded: ReadonlySet<string>;
+}
+
+/** Gives as many operations their own series as possible. All other operations are counted together. */
+function labelsFor(options: MetricsOptions, maxSeries: number): Labels {
+  const total = options.operations.length;
+  const seriesWith = (own: number) => countedSeries(knownValues(options, own), options.buckets);
+  const all = seriesWith(total);
+  let own = total;
+  if (all > maxSeries) {
+    const shared = seriesWith(0);
+    own = Math.max(0, Math.min(total - 1, Math.floor((maxSeries - shared) / ((all - shared) / total))));
+    while (own > 0 && seriesWith(own) > maxSeries) own -= 1;
+  }
+  const ids = options.operations.map(({ id }) => id);
+  return { known: knownValues(options, own), own: new Set(ids.slice(0, own)), folded: new Set(ids.slice(own)) };
+}
+
+/** Returns how many series there are if labels have these values. */
+function countedSeries(known: KnownValues, buckets: readonly number[] | undefined): number {
+  return Object.values(COUNTED_METRICS).reduce((sum, entry) => {
+    const values = entry.values(known);
+    if (entry.type === 'histogram') return sum + histogramSeries(values[0] ?? [], buckets ?? entry.buckets);
+    return sum + values.reduce((product, { length }) => product * length, 1);
+  }, 0);
+}
+
+/** Returns the label values if only the first `own` operations have their own series. */
+function knownValues({ operations, permissions, featureErrors = [] }: MetricsOptions, own: number): KnownValues {
+  const rest = own < operations.length ? [FOLDED] : [];
   const idsWhere = (wanted: (operation: MetricsOptions['operations'][number]) => boolean) => [
-    ...own.filter(wanted).map((operation) => operation.id),
+    ...operations
+      .slice(0, own)
+      .filter(wanted)
+      .map(({ id }) => id),
     ...rest,
   ];
-  const operations = [...idsWhere(() => true), UNDOCUMENTED];
-  const all: (CounterFamily | HistogramFamily)[] = [];
-  const counter = (entry: MetricEntry, ...axes: (readonly string[])[]): CounterFamily => {
-    const family = createCounterFamily(entry, axes);
-    all.push(family);
-    return family;
+  return {
+    operations: [...idsWhere(() => true), UNDOCUMENTED],
+    cacheable: idsWhere(({ cacheability }) => cacheability !== undefined),
+    paged: idsWhere(({ paging }) => paging !== undefined),
+    redacted: idsWhere(({ privateFields }) => privateFields !== undefined),
+    permissions: [...new Set(permissions), OTHER],
+    errors: [...Object.keys(ERRORS), ...featureErrors, OTHER],
   };
-  const histogram = (entry: MetricEntry, buckets: readonly number[]) => {
-    const family = createHistogramFamily(entry, operations, options.buckets ?? buckets, options.exemplars);
-    all.push(family);
-    return family;
-  };
+}
 
-  const cacheable = idsWhere((operation) => operation.cacheability !== undefined);
-  // When you add a family here, also update it in `record`.
-  const families = {
-    requests: counter(METRICS.requests, operations, STATUS_CLASSES),
-    duration: histogram(METRICS.duration, REQUEST_BUCKETS),
-    budget: counter(METRICS.budget, operations),
-    checks: counter(METRICS.checks, JUDGED_NAMES, OUTCOMES),
-    violations: counter(METRICS.violations, operations, ['request', 'response'], COUNTED, ['false', 'true']),
-    statusChanges: counter(METRICS.statusChanges, operations, CHANGED_FROM, CHANGED_TO),
-    scans: counter(METRICS.scans, SCAN_OUTCOMES),
-    shadowDifferences: counter(METRICS.candidate, operations, CANDIDATE_DIFFERENCES),
-    denials: counter(METRICS.denials, operations),
-    missing: counter(METRICS.missing, [...new Set(options.permissions), OTHER]),
-    pageBounds: counter(
-      METRICS.pageBounds,
-      idsWhere((operation) => operation.paging !== undefined),
-    ),
-    authentication: counter(METRICS.authentication, AUTHENTICATION_REASONS),
-    redactions: counter(
-      METRICS.redactions,
-      idsWhere(({ privateFields }) => privateFields !== undefined),
-    ),
-    legacyAddresses: counter(METRICS.legacyAddresses, operations),
-    droppedHeaders: counter(METRICS.droppedHeaders, operations),
-    cache: counter(METRICS.cache, cacheable, CACHE_RESULTS),
-    notStored: counter(METRICS.notStored, cacheable, STORE_REFUSALS),
-    exchange: histogram(METRICS.exchange, UPSTREAM_BUCKETS),
-    upstreamResponses: counter(
-      METRICS.answers,
-      operations,
-      STATUS_CLASSES.filter((name) => name !== 'aborted'),
-    ),
-    failures: counter(METRICS.failures, FAILURE_KINDS),
-    errors: counter(METRICS.errors, [...Object.keys(ERRORS), ...(options.featureErrors ?? []), OTHER]),
-  };
-
-  const known = new Set(own.map(({ id }) => id));
-  const labelOf = (id: string | undefined) => {
-    if (id === undefined) return UNDOCUMENTED;
-    if (known.has(id)) return id;
-    return folded.has(id) ? FOLDED : UNDOCUMENTED;
-  };
-  const traffic: TrafficCounts = {
+function trafficOf(
+  { requests, duration, cache, exchange, failures }: Counted,
+  { operations, cacheable }: KnownValues,
+): TrafficCounts {
+  return {
     operations,
     cachedOperations: cacheable,
     failureKinds: FAILURE_KINDS,
-    buckets: { duration: families.duration.buckets, exchange: families.exchange.buckets },
+    buckets: { duration: duration.buckets, exchange: exchange.buckets },
     counts: {
-      requests: families.requests.counts,
-      duration: families.duration.counts,
-      cache: families.cache.counts,
-      exchange: families.exchange.counts,
-      failures: families.failures.counts,
+      requests: requests.counts,
+      duration: duration.counts,
+      cache: cache.counts,
+      exchange: exchange.counts,
+      failures: failures.counts,
     },
   };
-  return { families, all, labelOf, traffic };
+}
+
+/** Returns the value of the `operation` label for a request. */
+function labelOf({ own, folded }: Labels, id: string | undefined): string {
+  if (id === undefined) return UNDOCUMENTED;
+  if (own.has(id)) return id;
+  return folded.has(id) ? FOLDED : UNDOCUMENTED;
 }
 
 /** The status of the upstream's response. Undefined for a violation in the request. */
 const statusOf = ({ upstream }: Trace, { direction }: Violation) =>
   direction === 'response' ? upstream?.status : undefined;
-
-/** The classes of statuses that the translation of errors can change, and the statuses that it changes them to. */
-const CHANGED_FROM = ['2xx', '3xx', '4xx', '5xx'];
-const CHANGED_TO = ['401', '403', '502'];
 
 const UNNAMED = [OTHER];
 

@@ -1,4 +1,4 @@
-import { CACHE_RESULTS, STATUS_CLASSES } from '../../engine/telemetry/metric-families.ts';
+import { CACHE_RESULTS, STATUS_CLASSES } from '../../engine/telemetry/label-values.ts';
 import type { TrafficStep, TrafficWindow } from './traffic-history.ts';
 import type { ConsoleSources } from './console-sources.ts';
 

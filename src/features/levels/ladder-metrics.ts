@@ -1,11 +1,7 @@
 import { CHECK_NAMES, type CheckName, type Checks } from '../../engine/model/checks.ts';
-import {
-  type CounterFamily,
-  createCounterFamily,
-  createGaugeFamily,
-  seriesOf,
-} from '../../engine/telemetry/metric-families.ts';
-import { METRICS } from '../../engine/telemetry/metric-list.ts';
+import { LADDER_METRICS } from '../../engine/telemetry/metric-list.ts';
+import { createStoredCounter } from '../../engine/telemetry/stored-counter.ts';
+import { createReadMetric, type MetricRow, type StoredMetric } from '../../engine/telemetry/stored-metric.ts';
 
 /** Counts the level changes made by the ladder. */
 export interface LadderCounters {
@@ -14,13 +10,11 @@ export interface LadderCounters {
   alerted(check: CheckName): void;
 }
 
-/** The ladder's metrics and the number of their series. */
+/** The metrics of the ladder and the overrides. */
 interface LadderMetrics extends LadderCounters {
-  readonly series: number;
-  /** Returns the ladder's metrics in the exposition format. */
-  text(): string;
-  /** The counters. If the set of operations changes, new counters continue from the old counts. */
-  readonly counters: readonly CounterFamily[];
+  /** Replaces the operations. Those beyond the maximum number of series are omitted. */
+  relabel(operations: readonly string[]): void;
+  readonly all: readonly StoredMetric[];
 }
 
 /** The sources of the values that are read on each scrape. */
@@ -38,50 +32,60 @@ const PROMOTED = LEVELED.filter((check) => check !== 'authentication');
 const OVERRIDES = ['level', 'force-stale', 'disable'] as const;
 const ALERTED = CHECK_NAMES.filter((check) => check !== 'responses');
 
+const SERIES_OF_ALL = PROMOTED.length + ALERTED.length;
+/** The number of series of each operation: its levels, its demotions, whether it is demoted, and its overrides. */
+const SERIES_OF_EACH = LEVELED.length + 1 + 1 + OVERRIDES.length;
+
 /**
- * Creates gauges for the current levels, which are read on each scrape, and counters for level changes. Operations
- * beyond `maxSeries` are omitted. The counters continue from the counts in `earlier`. Operations that no longer exist
- * have no level.
+ * Creates gauges for the current levels, which are read on each scrape, and counters for level changes. They have no
+ * operations until `relabel` is called. Operations that no longer exist have no level.
  */
 export function createLadderMetrics(
-  operations: readonly string[],
-  sources: LadderSources,
+  { checksFor, demoted, overrides }: LadderSources,
   maxSeries: number,
-  earlier?: LadderMetrics,
 ): LadderMetrics {
-  const promotions = createCounterFamily(METRICS.ladderPromotions, [PROMOTED]);
-  const alerts = createCounterFamily(METRICS.refusalAlerts, [ALERTED]);
-  const each = seriesOf(createOperationMetrics(['any'], sources).all);
-  const room = maxSeries - seriesOf([promotions, alerts]);
-  const shown = operations.slice(0, Math.max(0, Math.floor(room / each)));
-  const { demotions, all: ofOperations } = createOperationMetrics(shown, sources);
-  const counters = [promotions, alerts, demotions];
-  earlier?.counters.forEach((counter, index) => counters[index]?.add(counter));
-  const all = [...ofOperations, promotions, alerts];
+  const promotions = createStoredCounter(LADDER_METRICS.ladderPromotions, [PROMOTED]);
+  const alerts = createStoredCounter(LADDER_METRICS.refusalAlerts, [ALERTED]);
+  const demotions = createStoredCounter(LADDER_METRICS.ladderDemotions, [[]]);
+  let leveled: (readonly [operation: string, check: (typeof LEVELED)[number]])[] = [];
+  let shown: (readonly [operation: string])[] = [];
+  let overridable: (readonly [operation: string, kind: (typeof OVERRIDES)[number]])[] = [];
+  const levels = () =>
+    leveled.flatMap((labels): MetricRow[] => {
+      const [operation, check] = labels;
+      const checks = checksFor(operation);
+      return checks === undefined ? [] : [[labels, VALUES[checks[check]]]];
+    });
+  const demotedNow = () => {
+    const now = new Set(demoted());
+    return shown.map((labels): MetricRow => [labels, Number(now.has(labels[0]))]);
+  };
+  const overridden = () => {
+    const active = overrides();
+    return overridable.map((labels): MetricRow => {
+      const [operation, kind] = labels;
+      return [labels, active.filter((one) => one.operation === operation && one.kind === kind).length];
+    });
+  };
   return {
     demoted: (operation) => demotions.inc(operation),
     promoted: (check) => promotions.inc(check),
     alerted: (check) => alerts.inc(check),
-    counters,
-    series: seriesOf(all),
-    text: () => all.map((metric) => metric.text()).join(''),
+    relabel(operations) {
+      const room = Math.max(0, Math.floor((maxSeries - SERIES_OF_ALL) / SERIES_OF_EACH));
+      const own = operations.slice(0, room);
+      shown = own.map((operation) => [operation]);
+      leveled = own.flatMap((operation) => LEVELED.map((check) => [operation, check] as const));
+      overridable = own.flatMap((operation) => OVERRIDES.map((kind) => [operation, kind] as const));
+      demotions.relabel([own]);
+    },
+    all: [
+      createReadMetric(LADDER_METRICS.operationEnforcement, levels),
+      demotions,
+      createReadMetric(LADDER_METRICS.ladderDemoted, demotedNow),
+      createReadMetric(LADDER_METRICS.overrides, overridden),
+      promotions,
+      alerts,
+    ],
   };
-}
-
-/** Creates the metrics whose number of series is the same for every operation. */
-function createOperationMetrics(operations: readonly string[], { checksFor, demoted, overrides }: LadderSources) {
-  const demotions = createCounterFamily(METRICS.ladderDemotions, [operations]);
-  const levels = createGaugeFamily(METRICS.operationEnforcement, [operations, LEVELED], () => (operation, check) => {
-    const checks = checksFor(operation);
-    return checks && VALUES[checks[check]];
-  });
-  const demotedNow = createGaugeFamily(METRICS.ladderDemoted, [operations], () => {
-    const now = new Set(demoted());
-    return (operation) => Number(now.has(operation));
-  });
-  const overridden = createGaugeFamily(METRICS.overrides, [operations, OVERRIDES], () => {
-    const active = overrides();
-    return (operation, kind) => active.filter((one) => one.operation === operation && one.kind === kind).length;
-  });
-  return { demotions, all: [levels, demotions, demotedNow, overridden] };
 }

@@ -1,6 +1,6 @@
 import type { Feature } from '../../engine/feature.ts';
 import { closestName } from '../../lib/closest-name.ts';
-import { UNDOCUMENTED } from '../../engine/telemetry/metric-families.ts';
+import { UNDOCUMENTED } from '../../engine/telemetry/label-values.ts';
 import { limitedRoles, limitRate } from './limit-rate.ts';
 import { options, type RateLimitRule } from './options.ts';
 import { BUDGETS, createRateLimiter, RATE_LIMITED } from './rate-limiter.ts';

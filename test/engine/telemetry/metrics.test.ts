@@ -83,6 +83,7 @@ describe('metrics', () => {
     );
     expect(await counted(metrics)).toMatchInlineSnapshot(`
       [
+        "portico_configuration_info{hash=""} 1",
         "portico_http_requests_total{operation="listQuestions",status_class="2xx"} 1",
         "portico_http_requests_total{operation="getComment",status_class="5xx"} 1",
         "portico_http_request_duration_seconds_bucket{le="0.01",operation="listQuestions"} 1",
@@ -116,7 +117,6 @@ describe('metrics', () => {
         "portico_upstream_answers_total{operation="listQuestions",status_class="2xx"} 1",
         "portico_upstream_failures_total{kind="deadline"} 1",
         "portico_errors_total{code="upstream_timeout"} 1",
-        "portico_configuration_info{hash=""} 1",
       ]
     `);
   });
@@ -244,8 +244,7 @@ describe('metrics', () => {
 
   it('have exactly the listed labels', async () => {
     const metrics = metricsOf();
-    const requests = { succeeded: 0, failed: 0 };
-    metrics.watch({ upstreamAddresses: () => [{ address: 'a:1', state: 'healthy', probe: undefined, requests }] });
+    metrics.watch({ addressHealthy: () => [[['a:1'], 1]], addressRequests: () => [[['a:1', 'failed'], 0]] });
     const lines = await samples(metrics);
     for (const { name, labels } of Object.values(METRICS)) {
       const line = lines.find(
@@ -282,18 +281,7 @@ describe('metrics', () => {
   it('read gauges at each scrape, and report 0 without a source', async () => {
     const metrics = metricsOf();
     metrics.watch({ upstreamInFlight: () => 7, upstreamCircuitOpen: () => true });
-    const address = {
-      address: 'b:1',
-      state: 'healthy',
-      probe: 'failed',
-      requests: { succeeded: 3, failed: 2 },
-    } as const;
-    metrics.watch({
-      upstreamAddresses: () => [
-        { address: 'a:1', state: 'healthy', probe: undefined, requests: { succeeded: 0, failed: 0 } },
-        address,
-      ],
-    });
+    metrics.watch({ addressRequests: () => [[['b:1', 'failed'], 2]] });
     metrics.watch({ upstreamHealthy: () => true, upstreamRetries: () => ({ succeeded: 5, failed: 2, refused: 1 }) });
     await metrics.exposition();
     expect(await samples(metrics)).toEqual(
@@ -302,8 +290,6 @@ describe('metrics', () => {
         'portico_upstream_circuit_open 1',
         'portico_upstream_queued 0',
         'portico_upstream_healthy 1',
-        'portico_upstream_address_healthy{address="a:1"} 1',
-        'portico_upstream_address_healthy{address="b:1"} 0',
         'portico_upstream_address_requests_total{address="b:1",outcome="failed"} 2',
         'portico_upstream_retries_total{outcome="succeeded"} 5',
         'portico_upstream_retries_total{outcome="refused"} 1',

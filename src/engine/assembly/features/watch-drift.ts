@@ -3,6 +3,7 @@ import type { LedgerEntry, LedgerReader } from '../../model/ledger-entry.ts';
 import { RELEASE_DRIFT } from '../../model/violation.ts';
 import { withLatestDrift } from '../../../workbench/report/release-drift.ts';
 import type { Acceptance } from '../../model/acceptance.ts';
+import type { MetricRow } from '../../telemetry/stored-metric.ts';
 
 /** The dependencies of the comparison of releases. */
 interface DriftWatchParts {
@@ -15,8 +16,10 @@ interface DriftWatchParts {
 
 /** Compares the current release with the one before it while the gateway is running. */
 export interface DriftWatch {
-  /** Returns the differences found by the last comparison that are not accepted. */
-  readonly current: () => readonly LedgerEntry[];
+  /**
+   * Returns the series of `portico_release_drift`: the differences found by the last comparison that are not accepted.
+   */
+  readonly series: () => readonly MetricRow[];
   /** Compares the releases now. */
   compare(): Promise<void>;
   /** Starts comparing at intervals. Returns a function that stops it. */
@@ -27,6 +30,9 @@ const COMPARE_MS = 60_000;
 /** The maximum number of differences that are shown in metrics and logged, so that one release cannot flood them. */
 const MAX_SHOWN = 50;
 const MAX_LOGGED = 1_000;
+
+/** The series that exists while there is no difference, so that the metric never disappears. */
+const NO_DRIFT: MetricRow = [['none', 'none', 'none'], 0];
 
 /** Creates the comparison. A difference is logged once per process. */
 export function createDriftWatch({ ledger, release, accepts, logger }: DriftWatchParts): DriftWatch {
@@ -47,7 +53,10 @@ export function createDriftWatch({ ledger, release, accepts, logger }: DriftWatc
   const compareSafely = () =>
     compare().catch((error: unknown) => logger.warn({ err: error }, 'the releases could not be compared'));
   return {
-    current: () => found,
+    series: () => [
+      NO_DRIFT,
+      ...found.map(({ operation = '', keyword, fingerprint }): MetricRow => [[operation, keyword, fingerprint], 1]),
+    ],
     compare,
     start: () => {
       const timer = setInterval(() => void compareSafely(), COMPARE_MS).unref();
