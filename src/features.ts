@@ -7,12 +7,14 @@ import { ledger } from './features/ledger/ledger.ts';
 import { rateLimits } from './features/rate-limits/rate-limits.ts';
 import { rehearsal } from './features/rehearsal/rehearsal.ts';
 import { shadowContract } from './features/shadow-contract/shadow-contract.ts';
+import { auditTrail } from './features/trail/trail.ts';
 import { tracing } from './features/tracing/tracing.ts';
 import { PROFILE_FEATURES } from './profile.ts';
 
 /** The features of Portico, in the order in which they start. To take a feature out, remove its folder and its line. */
 const list = [
   ...PROFILE_FEATURES,
+  auditTrail,
   baseline,
   ledger,
   cors,

@@ -137,7 +137,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
   const loaded = loadStart(settings, sources);
   const start = given.isInspected === true ? { ...loaded, redis: undefined } : loaded;
   let current = compileAssembly({ settings, start, services: assembleServices(settings, start, parts) }, parts);
-  const { ladder, ladderFile, overrides, trail, metrics, records, upstreams, shared } = current.services;
+  const { ladder, ladderFile, overrides, metrics, records, upstreams, shared } = current.services;
   ladder.onChange((operation) => current.gateway.recompile(operation));
   overrides.onChange((operation) => current.gateway.recompile(operation));
   const drift = createDriftWatch({
@@ -218,7 +218,6 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
       edges.close();
       await ladderFile.written();
       await overrides.written();
-      await trail.written();
       // Features can write to Redis until they are closed.
       await current.services.features.end(graceMs);
       await shared?.close();

@@ -16,6 +16,7 @@ const TOP: Record<keyof PorticoConfig, true> = {
   listen: true,
   cors: true,
   adminToken: true,
+  auditTrail: true,
   adminTokenFile: true,
   operators: true,
   readableSecrets: true,

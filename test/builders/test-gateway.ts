@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Reload } from '../../src/engine/assembly/reload.ts';
 import { PUBLIC_PASSWORDS } from '../../src/engine/config/secrets.ts';
+import { FEATURES } from '../../src/features.ts';
 import { readSettings } from '../../src/portico-settings.ts';
 import { withUpstreamUrl } from '../../src/engine/config/settings.ts';
 import type { ContractOptions } from '../../src/engine/contract/contract-options.ts';
@@ -43,6 +44,8 @@ export interface TestGatewayOptions {
    * numbers, the upstream would occasionally receive a request that the test does not expect.
    */
   readonly random?: () => number;
+  /** The key of a feature that the gateway does not have. */
+  readonly without?: string;
 }
 
 /** A gateway on free ports that writes its log to memory. */
@@ -102,6 +105,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
       ...(clock && { clock }),
       ...(waitLameDuck && { waitLameDuck }),
       random,
+      features: FEATURES.filter(({ name }) => name !== options.without),
     });
     let closed: Promise<void> | undefined;
     // Opening a new connection for each call would account for a tenth of the time that the tests spend on requests.

@@ -9,7 +9,7 @@ import { type RedisServer, startRedisServer } from '../builders/redis-server.ts'
 import { tempFolder } from '../builders/temp-folder.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 import { createTestClock, type TestClock } from '../builders/test-clock.ts';
-import { until } from '../builders/until.ts';
+import { eventually, until } from '../builders/until.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 
 const LIST = '/services/v2/idea.json';
@@ -97,10 +97,10 @@ needsProgram('redis', 'the records of a fleet', (path) => {
 
   const DISABLE = { operation: 'listIdeas', kind: 'disable', reason: 'INC-17', forMinutes: 60 };
   const set = (gateway: TestGateway, body: object) => gateway.admin('/overrides', { method: 'POST', body });
-  const events = ({ gateway }: TestGateway) =>
-    gateway.services.trail
-      .latest()
-      .flatMap(({ action }) => (action.startsWith('override ') ? action.slice('override '.length) : []));
+  const events = async ({ gateway }: TestGateway) =>
+    (await gateway.services.actions()).flatMap(({ action }) =>
+      action.startsWith('override ') ? action.slice('override '.length) : [],
+    );
   const isDisabled = (gateway: TestGateway) => gateway.gateway.services.overrides.active().length > 0;
 
   it('include overrides, which apply at every gateway once one of them has been told', async () => {
@@ -112,7 +112,7 @@ needsProgram('redis', 'the records of a fleet', (path) => {
     expect((await b.admin('/overrides')).json).toMatchObject({
       overrides: [{ operation: 'listIdeas', reason: 'INC-17' }],
     });
-    await until(() => events(b).includes('set'));
+    await eventually(async () => (await events(b)).includes('set'));
 
     // A gateway that starts later applies the overrides from its first request onward.
     const [c] = await fleet(['c'], { redis: a.gateway.settings.redis });
@@ -121,7 +121,7 @@ needsProgram('redis', 'the records of a fleet', (path) => {
     await c.admin('/overrides/end', { method: 'POST', body: { operation: 'listIdeas' } });
     await until(() => !isDisabled(a) && !isDisabled(b));
     expect((await a.call(LIST)).status).toBe(200);
-    await until(() => events(a).at(-1) === 'ended');
+    await eventually(async () => (await events(a)).at(-1) === 'ended');
   });
 
   it('include overrides that were set or ended while Redis was away, and those that it has lost', async () => {
@@ -152,15 +152,16 @@ needsProgram('redis', 'the records of a fleet', (path) => {
       expect((await gateway.call(LIST)).status).toBe(200);
     }
     await own.start();
-    await until(() => {
+    const eventsOf = () => Promise.all([a, b].map(events));
+    await eventually(async () => {
       clock.advance(0.01);
-      return [a, b].every((gateway) => events(gateway).filter((event) => event === 'expired').length === 2);
+      return (await eventsOf()).every((found) => found.filter((event) => event === 'expired').length === 2);
     });
     // Both gateways have noticed that both overrides have expired.
     const all = ['expired', 'expired', 'set', 'set'];
-    await until(() => {
+    await eventually(async () => {
       clock.advance(0.01);
-      return [a, b].every((gateway) => isDeepStrictEqual(events(gateway).toSorted(), all));
+      return (await eventsOf()).every((found) => isDeepStrictEqual(found.toSorted(), all));
     });
   });
 

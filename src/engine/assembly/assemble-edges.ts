@@ -18,7 +18,6 @@ import { overridesRoute } from '../../features/levels/overrides/overrides-router
 import { TRAFFIC_HISTORY } from '../../features/console/traffic-history.ts';
 import type { AssemblyParts } from './assemble-services.ts';
 import type { CompiledAssembly } from './compile-gateway.ts';
-import { auditRoute } from '../../features/trail/audit-route.ts';
 import { consoleRoutes } from '../../features/console/operator-console.ts';
 import type { Reload } from './reload.ts';
 
@@ -53,7 +52,6 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
   const routesOf = (compiled: CompiledAssembly) => [
     ...compiled.services.features.adminRoutes,
     overridesRoute(services.overrides, services.actions),
-    auditRoute(services.actions),
     ...consoleRoutes(compiled, {
       clock,
       startedAt,

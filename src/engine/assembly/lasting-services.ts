@@ -31,7 +31,6 @@ import { createTrafficHistory, type TrafficHistory } from '../../features/consol
 import type { Upstream } from '../upstream/create-upstream.ts';
 import { assembleLadder } from '../../features/levels/assemble-ladder.ts';
 import { assembleOverrides } from '../../features/levels/assemble-overrides.ts';
-import { type AssembledTrail, assembleTrail } from './features/assemble-trail.ts';
 import type { Acceptance } from '../model/acceptance.ts';
 import { emptySnapshot } from '../model/ledger-entry.ts';
 import { createUpstreams, type Upstreams } from './features/upstreams.ts';
@@ -50,8 +49,6 @@ export interface LastingServices {
   readonly ladderFile: LadderFile;
   /** The ladder state shared by all gateways. Undefined if no state is shared. */
   readonly ladderDocument: SharedDocument<LadderState> | undefined;
-  /** The record of all changes on the admin side. */
-  readonly trail: AssembledTrail;
   /** Tells the features about an operator's action. Resolves to false if a feature could not store it. */
   readonly acted: (action: OperatorAction) => Promise<boolean>;
   /** Returns the latest actions of operators on all gateways, oldest first. */
@@ -150,12 +147,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     cacheEntries: () => live.cache.stats().entries,
     cacheBytes: () => live.cache.stats().bytes,
   });
-  const trail = assembleTrail(settings, { logger, shared, instance });
-  const acted = async (action: OperatorAction) => {
-    const isStored = trail.record(action);
-    void live.features?.acted(action);
-    return isStored;
-  };
+  const acted = async (action: OperatorAction) => live.features?.acted(action) ?? true;
   const ladderParts = { acted, clock, logger, metrics, isAccepted: first.accepts, shared };
   const { ladder, file: ladderFile, document: ladderDocument } = assembleLadder(settings, start, ladderParts);
   const { overrides, document: overridesDocument } = assembleOverrides(settings, start.overrides, {
@@ -173,9 +165,8 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     ladder,
     ladderFile,
     ladderDocument,
-    trail,
     acted,
-    actions: trail.entries,
+    actions: async () => live.features?.actions() ?? [],
     overrides,
     overridesDocument,
     kindOf,

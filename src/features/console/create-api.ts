@@ -16,8 +16,6 @@ import { createViolationsApi } from './violations-api.ts';
 import { createWriteGuard, READ_ONLY_REASON } from './write-guard.ts';
 import { membersOf } from '../../lib/plain-object.ts';
 import { reloadNote } from '../../engine/config/reload-note.ts';
-import { auditEntryJson } from '../trail/audit-entry.ts';
-import { SHOWN_ENTRIES } from '../trail/audit-file.ts';
 import { noteAction } from '../../engine/http/admin-actions.ts';
 
 const MAX_BODY_BYTES = 65_536;
@@ -89,7 +87,10 @@ export function createApi(sources: ConsoleSources): Router {
   router.use('/overrides', createOverridesRouter(sources.overrides, sources.actions, [guard]));
 
   router.get('/audit', async (_req, res) => {
-    res.json({ shown: SHOWN_ENTRIES, entries: (await sources.actions()).map(auditEntryJson).toReversed() });
+    const entries = (await sources.actions()).map((one) =>
+      Object.assign({}, one, { at: new Date(one.at).toISOString() }),
+    );
+    res.json({ entries: entries.toReversed() });
   });
 
   router.get('/cache', async ({ query }, res) => {

@@ -14,7 +14,7 @@ import type { SharedDocument } from '../../engine/sharing/redis/shared-document.
 import type { OperatorAction } from '../../engine/model/operator-action.ts';
 import type { Metrics } from '../../engine/telemetry/metrics.ts';
 import type { SharedState } from '../../engine/assembly/sharing/shared-state.ts';
-import { readStateFile, whyNotStored } from '../../engine/assembly/features/state-files.ts';
+import { readStateFile, whyNotStored } from '../../engine/config/state-files.ts';
 
 /**
  * The message logged at startup or after a reload if the ladder's steps no longer apply because the contract has
@@ -33,7 +33,7 @@ interface AssembledLadder {
 /** Reads the stored state of the ladder. Throws a StartFault if the file is invalid. */
 export function readStoredLadder(settings: Settings): LadderState | undefined {
   const words = { kind: 'ladder file', start: 'with the configured levels' };
-  return readStateFile(settings, 'ladder', words, readLadderFile);
+  return readStateFile(settings, { file: settings.ladder.file, pointer: '/ladder/file' }, words, readLadderFile);
 }
 
 /** Creates the ladder for the configured levels. Nothing is written until a level changes. */
@@ -186,7 +186,7 @@ export async function openLadder(
   { ladder, ladderFile, ladderDocument, records, logger }: OpeningLadder,
   stored: LadderState | undefined,
 ): Promise<() => void> {
-  const reason = await whyNotStored(settings, 'ladder');
+  const reason = await whyNotStored(settings, { file: settings.ladder.file, pointer: '/ladder/file' });
   if (reason !== undefined)
     logger.warn({ ladder: { file: settings.ladder.file, reason } }, 'the ladder is stored in memory only');
   const state = ladder.state();

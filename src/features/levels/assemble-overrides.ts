@@ -17,12 +17,17 @@ import type { CompiledGateway } from '../../engine/pipeline/compiled-gateway.ts'
 import type { SharedDocument } from '../../engine/sharing/redis/shared-document.ts';
 import type { OperatorAction } from '../../engine/model/operator-action.ts';
 import type { SharedState } from '../../engine/assembly/sharing/shared-state.ts';
-import { readStateFile, whyNotStored } from '../../engine/assembly/features/state-files.ts';
+import { readStateFile, whyNotStored } from '../../engine/config/state-files.ts';
 
 /** Reads the stored overrides. Throws a StartFault if the file is invalid. */
 export function readStoredOverrides(settings: Settings): readonly Override[] {
   const words = { kind: 'overrides file', start: 'without overrides' };
-  return readStateFile(settings, 'overrides', words, readOverrideFile);
+  return readStateFile(
+    settings,
+    { file: settings.overrides.file, pointer: '/overrides/file' },
+    words,
+    readOverrideFile,
+  );
 }
 
 /** A gateway's overrides, and the document through which gateways share them. */
@@ -126,7 +131,7 @@ export async function openOverrides(
   settings: Settings,
   { overrides, overridesDocument, logger }: OpeningOverrides,
 ): Promise<() => void> {
-  const reason = await whyNotStored(settings, 'overrides');
+  const reason = await whyNotStored(settings, { file: settings.overrides.file, pointer: '/overrides/file' });
   if (reason !== undefined)
     logger.warn({ overrides: { file: settings.overrides.file, reason } }, 'overrides are stored in memory only');
   await overridesDocument?.start();

@@ -16,11 +16,9 @@ export interface TrailFiles {
   readonly previous: string;
 }
 
-/** Returns the names of the audit trail's files. They are in the same folder as the file of active overrides. */
-export function trailFilesOf(overridesFile: string): TrailFiles | undefined {
-  if (overridesFile === IN_MEMORY) return undefined;
-  const base = overridesFile.replace(/\.json$/, '');
-  return { current: `${base}-audit.jsonl`, previous: `${base}-audit.1.jsonl` };
+/** Returns the names of the audit trail's files. Undefined if it is stored in memory only. */
+export function trailFilesOf(file: string): TrailFiles | undefined {
+  return file === IN_MEMORY ? undefined : { current: file, previous: `${file.replace(/\.jsonl$/, '')}.1.jsonl` };
 }
 
 /** Reads the latest entries of the audit trail, oldest first. Damaged lines are skipped. */

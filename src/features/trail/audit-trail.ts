@@ -7,16 +7,16 @@ import { appendToTrail, MAX_TRAIL_BYTES, SHOWN_ENTRIES, type TrailFiles } from '
 export interface AuditTrail {
   /** Adds an entry, and writes it to the file in the background. Resolves to false if it could not be written. */
   record(entry: AuditEntry): Promise<boolean>;
-  /** Returns the latest entries that are known to this gateway, oldest first. */
-  latest(): readonly AuditEntry[];
   /** Returns the latest entries of all gateways, oldest first. */
   entries(): Promise<readonly AuditEntry[]>;
-  /** Waits until all entries are written. Returns false if the latest write failed. */
-  written(): Promise<boolean>;
+  /** Waits until all entries are written. */
+  close(): Promise<void>;
 }
 
 /** An audit trail whose entries can be replaced with those of all gateways. */
 export interface OwnAuditTrail extends AuditTrail {
+  /** Returns the latest entries that are known to this gateway, oldest first. */
+  latest(): readonly AuditEntry[];
   adopt(entries: readonly AuditEntry[]): void;
 }
 
@@ -112,7 +112,9 @@ export function createAuditTrail(parts: AuditTrailParts): OwnAuditTrail {
     },
     latest: () => entries,
     entries: () => Promise.resolve(entries),
-    written: () => writing,
+    async close() {
+      await writing;
+    },
     adopt(next) {
       entries = next.slice(-SHOWN_ENTRIES);
     },

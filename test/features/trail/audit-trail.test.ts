@@ -27,7 +27,7 @@ const entry = (more: Partial<AuditEntry> = {}): AuditEntry => ({
 const refused = (at = AT) => entry({ at, action: 'sign in', outcome: 'refused', actor: 'unknown' });
 
 function trailIn(folder = join(tempFolder(), 'new'), maxBytes?: number) {
-  const files = trailFilesOf(join(folder, 'overrides.json'));
+  const files = trailFilesOf(join(folder, 'overrides-audit.jsonl'));
   const errors: unknown[] = [];
   const told: AuditEntry[] = [];
   const parts = { stored: readTrailFiles(files), files, onEntry: (one: AuditEntry) => void told.push(one) };

@@ -22,8 +22,7 @@ export const overridesOptionsSchema = {
     file: {
       type: 'string',
       minLength: 1,
-      description:
-        'File of active overrides, relative to the working directory, or `:memory:`. The audit trail is next to it.',
+      description: 'File of active overrides, relative to the working directory, or `:memory:`.',
     },
     maxHours: {
       type: 'number',

@@ -27,7 +27,7 @@ export function AuditPage({ query, shownError }) {
   return html`
     <h1>Audit</h1>
     <p class="muted">
-      Every change on the admin side, whether it was made or refused: the latest ${data.shown} entries, newest first.
+      Every change on the admin side, whether it was made or refused: the latest entries, newest first.
     </p>
     <${Trouble} error=${error} shownError=${shownError} />
     <form class="filters card" role="search" aria-label="Audit" onSubmit=${(event) => event.preventDefault()}>

@@ -1,12 +1,13 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { exampleAnswer } from '../builders/example-answer.ts';
-import { startFakeUpstream } from '../builders/fake-upstream.ts';
-import { tempFolder } from '../builders/temp-folder.ts';
-import { createTestClock } from '../builders/test-clock.ts';
-import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
-import { writeLadderFile } from '../../src/features/levels/ladder/ladder-file.ts';
-import type { AuditEntry } from '../../src/features/trail/audit-entry.ts';
+import { exampleAnswer } from '../../builders/example-answer.ts';
+import { startFakeUpstream } from '../../builders/fake-upstream.ts';
+import { tempFolder } from '../../builders/temp-folder.ts';
+import { createTestClock } from '../../builders/test-clock.ts';
+import { startTestGateway, type TestGateway } from '../../builders/test-gateway.ts';
+import { writeLadderFile } from '../../../src/features/levels/ladder/ladder-file.ts';
+import type { AuditEntry } from '../../../src/features/trail/audit-entry.ts';
 
 const TOKEN = 'the-admin-token';
 const LIST = '/services/v2/idea.json';
@@ -201,4 +202,46 @@ it('names changes on loopback without a token', async () => {
     { action: 'purge', way: 'console', actor: 'loopback without token', outcome: 'refused' },
     { action: 'purge', way: 'api', actor: 'loopback without token', outcome: 'done' },
   ]);
+});
+
+it('can be taken out: nothing is kept, and there is no page', async () => {
+  gateway = await startTestGateway({ upstream: await startFakeUpstream(exampleAnswer), without: 'auditTrail' });
+  expect((await post('/cache/purge', { all: true }, {})).json).toEqual({ purged: 0 });
+  expect((await gateway.admin('/audit')).status).toBe(404);
+  expect((await gateway.admin('/overrides')).json).toMatchObject({ events: [] });
+  expect(await gateway.gateway.services.actions()).toEqual([]);
+});
+
+describe('the file of the audit trail', () => {
+  const trailIn = (file: string) => existsSync(file) && readFileSync(file, 'utf8').includes('"purge"');
+
+  it('is next to the file of overrides if only that one is configured', async () => {
+    await start({});
+    await post('/cache/purge', { all: true }, {});
+    await gateway.close();
+    expect(trailIn(join(folder, 'overrides-audit.jsonl'))).toBe(true);
+  });
+
+  it('has a key of its own', async () => {
+    const file = join(tempFolder(), 'new', 'trail.jsonl');
+    await start({}, { auditTrail: { file } });
+    await post('/cache/purge', { all: true }, {});
+    await gateway.close();
+    expect(trailIn(file)).toBe(true);
+    expect(existsSync(join(folder, 'overrides-audit.jsonl'))).toBe(false);
+    await start({}, { auditTrail: { file } });
+    expect((await audit({})).map(({ action }) => action)).toEqual(['purge']);
+  });
+
+  it('must be writable if it is configured, and readable', async () => {
+    const blocked = join(tempFolder(), 'file');
+    writeFileSync(blocked, '');
+    const fault = (file: string) => start({}, { auditTrail: { file } }).catch((error: unknown) => error);
+    expect(await fault(join(blocked, 'trail.jsonl'))).toMatchObject({
+      faults: [{ message: expect.stringContaining('cannot be written') as string }],
+    });
+    expect(await fault(tempFolder())).toMatchObject({
+      faults: [{ message: expect.stringContaining('is not a valid audit trail') as string }],
+    });
+  });
 });

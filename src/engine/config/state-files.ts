@@ -1,28 +1,30 @@
-import type { Settings } from '../../config/settings.ts';
-import { whyUnwritable } from '../../../lib/replace-file.ts';
-import { StartFault } from '../../model/fault.ts';
+import { whyUnwritable } from '../../lib/replace-file.ts';
+import { StartFault } from '../model/fault.ts';
+import type { Settings } from './settings.ts';
 
-/** The configuration keys whose `file` stores state that operators can change. */
-type StateKey = 'ladder' | 'overrides';
+/** A file in which the gateway stores its state, and the JSON pointer to the key that names it. */
+interface StateFile {
+  readonly file: string;
+  readonly pointer: string;
+}
 
 /**
  * Reads a state file at startup. Throws a StartFault if the file is invalid. In the error message, `kind` describes the
  * file, and `start` describes the consequence of starting without it.
  */
 export function readStateFile<T>(
-  settings: Pick<Settings, StateKey | 'placeOf'>,
-  key: StateKey,
+  settings: Pick<Settings, 'placeOf'>,
+  { file, pointer }: StateFile,
   { kind, start }: { readonly kind: string; readonly start: string },
   read: (file: string) => T,
 ): T {
-  const { file } = settings[key];
   try {
     return read(file);
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'it cannot be read';
     const message = `${file} is not a valid ${kind}: ${reason}`;
     const suggestion = `correct the file, or remove it to start ${start}`;
-    throw new StartFault([{ ...settings.placeOf(`/${key}/file`), message, suggestion }]);
+    throw new StartFault([{ ...settings.placeOf(pointer), message, suggestion }]);
   }
 }
 
@@ -31,11 +33,9 @@ export function readStateFile<T>(
  * if a configured file cannot be written.
  */
 export async function whyNotStored(
-  settings: Pick<Settings, StateKey | 'originOf' | 'placeOf'>,
-  key: StateKey,
+  settings: Pick<Settings, 'originOf' | 'placeOf'>,
+  { file, pointer }: StateFile,
 ): Promise<string | undefined> {
-  const { file } = settings[key];
-  const pointer = `/${key}/file`;
   const reason = await whyUnwritable(file);
   if (reason === undefined || settings.originOf(pointer) === 'default') return reason;
   const message = `${file} cannot be written: ${reason}`;
