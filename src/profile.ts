@@ -2,6 +2,7 @@ import type { Profile } from './engine/contract/api-profile.ts';
 import { BASE_PATH } from './profile/base-path.ts';
 import { comments } from './profile/comments/comments.ts';
 import { commentVisibility } from './profile/comments/comment-visibility.ts';
+import { exploration } from './profile/exploration.ts';
 import { gdpr } from './profile/gdpr/gdpr.ts';
 import { gdprCsv } from './profile/gdpr/gdpr-csv.ts';
 import { issueTracker } from './profile/issue-tracker.ts';
@@ -22,6 +23,7 @@ export const PROFILE: Profile = {
   pathWords: PATH_WORDS,
   // The server answers 401, 403 or 404, depending on the credential, and never does anything.
   probePath: `${BASE_PATH}jobs/gdpr/0.json`,
+  exploration,
   items: nodes,
   findOwner,
   purgedBy,

@@ -22,7 +22,7 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   // What sampled responses tell about a contract, for the gateway's learning from traffic and for the workbench.
   learner: ['lib', 'engine'],
   features: ['lib', 'engine', 'learner'],
-  workbench: ['lib', 'engine', 'learner', 'profile', 'profile.ts', 'features'],
+  workbench: ['lib', 'engine', 'learner', 'features'],
   reference: ['lib'],
   'features.ts': ['engine', 'features', 'profile.ts'],
   'portico-settings.ts': ['engine', 'features.ts', 'profile.ts'],

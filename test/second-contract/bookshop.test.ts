@@ -5,7 +5,9 @@ import { readSettings } from '../../src/engine/config/load-settings.ts';
 import { withUpstreamUrl } from '../../src/engine/config/settings.ts';
 import { packageRoot } from '../../src/lib/package-root.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
-import { type Call, callAt } from '../builders/call.ts';
+import { toWalkedGateway } from '../../src/workbench/walk/send-walk-request.ts';
+import { walk } from '../../src/workbench/walk/walk.ts';
+import { basic, type Call, callAt } from '../builders/call.ts';
 import { cleanUpAfterFile } from '../builders/clean-up.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { fastHash } from '../builders/fast-roles.ts';
@@ -140,5 +142,24 @@ describe('a gateway for another API', () => {
 
   it('forwards allowed undocumented paths under the base path', async () => {
     expect(await ask('/shop/window/left', 'sylvia')).toMatchObject({ status: 200 });
+  });
+
+  it('can be walked', async () => {
+    const asked: string[] = [];
+    const summary = await walk(
+      toWalkedGateway(gateway),
+      {
+        authorization: basic('sylvia'),
+        maxRequests: 20,
+        delayMs: 0,
+        ids: new Map(),
+        signal: new AbortController().signal,
+        record: () => undefined,
+      },
+      ({ exchange, status }) => asked.push(`${exchange.arrival.target} ${status}`),
+    );
+    expect(summary.ended).toBe('complete');
+    // The id of the book comes from the list.
+    expect(asked).toEqual(['/shop/books 200', '/shop/books/7 200', '/shop/books?inStock=true 200']);
   });
 });

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Profile } from '../../src/engine/contract/api-profile.ts';
+import { RANK } from '../../src/engine/contract/exploration.ts';
 import type { Feature } from '../../src/engine/feature.ts';
 
 const options = Type.Object({ enabled: Type.Boolean({ default: true }) }, { default: {} });
@@ -41,6 +42,14 @@ export const BOOKSHOP: Profile = {
       },
     },
   ],
+  exploration: {
+    missingPath: '/shop/books/none',
+    discoverIds: (text) =>
+      (text.match(/(?<="id":)\d+/g) ?? []).map((id) => ({ parameter: 'bookId', id, isPreferred: false })),
+    variationsOf: ({ id }) => (id === 'listBooks' ? [{ query: 'inStock=true', rank: RANK.filters }] : []),
+    learningSteps: [],
+    probedLists: [],
+  },
   items: {
     kind: 'book',
     idOf: () => ['id'],

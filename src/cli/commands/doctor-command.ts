@@ -1,6 +1,8 @@
 import { accessSync, constants, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
+import { trimEndOf } from '../../lib/trim-end.ts';
+import { PORTICO } from '../../portico-settings.ts';
 import { type Examination, examine, type ExamineOptions, maxRequests, PROBES } from '../../workbench/doctor/examine.ts';
 import { CannotProbe, ProbingEnded } from '../../workbench/doctor/probe-client.ts';
 import { recommendedConfiguration } from '../../workbench/doctor/recommend.ts';
@@ -59,7 +61,7 @@ export const doctorCommand: Command = {
     const interrupted = untilInterrupted();
     const onStep = (name: string) => (io.live === undefined ? io.err(`… ${name}`) : io.live(`… ${name}`));
     try {
-      const options = { ...bounds, authorization, onStep, signal: interrupted.signal };
+      const options = { ...bounds, profile: PORTICO.profile, authorization, onStep, signal: interrupted.signal };
       const examination = await run(address, options, url).finally(() => io.live?.(''));
       if (json) io.out(doctorJson(examination));
       else doctorLines(examination).forEach(io.out);
@@ -133,9 +135,9 @@ function planLines(
 ): readonly string[] {
   const width = Math.max(...PROBES.map(({ name }) => name.length));
   return [
-    `Plan for ${url}: at most ${maxRequests(maxConcurrency)} requests, all of them GET or HEAD, ${delayMs} ms apart`,
+    `Plan for ${url}: at most ${maxRequests({ maxConcurrency, profile: PORTICO.profile })} requests, all of them GET or HEAD, ${delayMs} ms apart`,
     `except for the last probe. Nothing is changed on the server. Ctrl+C ends the examination.`,
-    `  ${'address'.padEnd(width)}  searches for /services/v2, and reads each list once`,
+    `  ${'address'.padEnd(width)}  searches for ${trimEndOf(PORTICO.profile.basePath, '/')}, and reads each list once`,
     `  ${'certificate'.padEnd(width)}  performs a TLS handshake, if the URL is https`,
     ...PROBES.map(({ name, does }) => `  ${name.padEnd(width)}  ${does}`),
   ];

@@ -42,21 +42,17 @@ export async function sampleUpstream(
   const progress = createWalkProgress(io, maxRequests);
   const interrupted = untilInterrupted();
   try {
-    const { walked, further } = await walkToLearn(
-      { gateway: assembly.gateway, upstream: assembly.services.upstream },
-      learner,
-      {
-        authorization,
-        ids,
-        maxRequests,
-        delayMs,
-        signal: interrupted.signal,
-        probePageSize: line.last('probe-page-size') !== undefined,
-        onProgress: progress.step,
-      },
-    );
+    const { walked, further } = await walkToLearn(assembly, assembly.services.upstream, learner, {
+      authorization,
+      ids,
+      maxRequests,
+      delayMs,
+      signal: interrupted.signal,
+      probePageSize: line.last('probe-page-size') !== undefined,
+      onProgress: progress.step,
+    });
     progress.end();
-    const failure = walkFailure(walked, line);
+    const failure = walkFailure(walked, line, settings.profile);
     if (failure !== undefined) throw new CommandFailure(failure);
     io.err(`${walked.requests + further} requests sent; the walk ended with: ${walked.ended}.`);
     unseenLines(walked).forEach(io.err);

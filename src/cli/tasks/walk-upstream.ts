@@ -39,7 +39,7 @@ export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<nu
       `Walking ${line.last('against') ?? ''}: at most ${bounds.maxRequests} requests, ${bounds.delayMs} ms apart.`,
     );
     const summary = await walk(
-      toWalkedGateway(assembly.gateway),
+      toWalkedGateway(assembly),
       {
         ...bounds,
         authorization,
@@ -54,7 +54,7 @@ export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<nu
     );
     progress.end();
     await assembly.services.records.flush();
-    const failure = walkFailure(summary, line);
+    const failure = walkFailure(summary, line, settings.profile);
     if (failure !== undefined && summary.walked.every(({ statuses }) => !hasResponse(statuses))) {
       if (json) io.out(walkJson(summary, { ok: false, failures: [failure], report: null }));
       io.err(`portico: ${failure}`);

@@ -28,7 +28,7 @@ export interface BannerContent {
  */
 export function bannerLines(content: BannerContent): string[] {
   const { settings } = content;
-  const base = `${trimEndOf(content.publicUrl, '/')}${basePathOnce(content)}/services/v2`;
+  const base = `${trimEndOf(content.publicUrl, '/')}${basePathOnce(content)}${trimEndOf(content.settings.profile.basePath, '/')}`;
   return [
     `Portico ${content.version}`,
     `  public    ${base}`,

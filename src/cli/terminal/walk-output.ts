@@ -1,5 +1,5 @@
-import { PROFILE } from '../../profile.ts';
 import { countWords } from '../../workbench/report/report-words.ts';
+import type { Profile } from '../../engine/contract/api-profile.ts';
 import { statusHint } from '../../engine/model/failure-hints.ts';
 import type { WalkSummary } from '../../workbench/walk/walk.ts';
 import type { CommandIo, CommandLine } from '../command.ts';
@@ -92,6 +92,7 @@ function endWords({ ended, left }: WalkSummary): string {
 export function walkFailure(
   { ended, failure, walked }: Pick<WalkSummary, 'ended' | 'failure' | 'walked'>,
   line: Pick<CommandLine, 'last'>,
+  { basePath }: Pick<Profile, 'basePath'>,
 ): string | undefined {
   const [url, user] = [line.last('against') ?? '', line.last('user')];
   if (ended === 'unreachable')
@@ -107,13 +108,13 @@ export function walkFailure(
     return `${url} does not respond. Check the URL and make sure that the server is running.`;
   if (statuses.length > 1 || only === undefined)
     return `${url} returned no successful response: ${statusWords(counts)}.`;
-  return `${url} responded with ${only} to all requests${hintOf(only, user)}.`;
+  return `${url} responded with ${only} to all requests${hintOf(only, user, basePath)}.`;
 }
 
-function hintOf(status: number, user: string | undefined): string {
+function hintOf(status: number, user: string | undefined, basePath: string): string {
   if (status === 401)
     return user === undefined ? ': set --user NAME and PORTICO_PASSWORD' : ': the name or the password is wrong';
   if (status === 403) return user === undefined ? ': set --user NAME' : `: access denied for ${user}`;
-  const hint = statusHint(status, PROFILE.basePath);
+  const hint = statusHint(status, basePath);
   return hint === undefined ? '' : `: ${hint}`;
 }

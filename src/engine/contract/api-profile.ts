@@ -1,3 +1,4 @@
+import type { Exploration } from './exploration.ts';
 import type { ContractRules } from './rules.ts';
 import type { ParameterValues } from './values.ts';
 
@@ -12,6 +13,8 @@ export interface Profile extends ContractRules {
   readonly pathWords: ReadonlySet<string>;
   /** A path that every server of the API has and that needs a credential. Verification asks for it by default. */
   readonly probePath: string;
+  /** How programs explore a server of the API. */
+  readonly exploration: Exploration;
   readonly items: ItemFacts;
   readonly findOwner: FindOwner;
   /**

@@ -1,9 +1,10 @@
-import { PROFILE } from '../../profile.ts';
+import type { Profile } from '../../engine/contract/api-profile.ts';
 import { CONTRACT_DEFAULTS } from '../../engine/contract/contract-options.ts';
 import { loadOperations } from '../../engine/contract/load-contract.ts';
 import { headerValues } from '../../engine/model/header-pairs.ts';
 import type { Operation } from '../../engine/model/operation.ts';
 import { bySeverity } from '../../engine/model/severity.ts';
+import { trimEndOf } from '../../lib/trim-end.ts';
 import { errorShape } from '../../engine/upstream/failures/translate-failure.ts';
 import { failureHint, statusHint } from '../../engine/model/failure-hints.ts';
 import {
@@ -46,6 +47,8 @@ export const PROBES: readonly Probe[] = [
 
 /** The settings for a doctor run. */
 export interface ExamineOptions extends Omit<ProbeClientOptions, 'maxRequests'> {
+  /** The profile of the API that the server should have. */
+  readonly profile: Profile;
   /** The maximum time to watch an idle connection, in milliseconds. */
   readonly idleMs: number;
   readonly maxConcurrency: number;
@@ -73,16 +76,16 @@ export interface Examination {
 }
 
 /** Returns the operations that probes may request: safe operations that need no id. */
-function probedOperations(): readonly Operation[] {
-  return loadOperations({ ...CONTRACT_DEFAULTS, rules: PROFILE }).filter(
+function probedOperations(profile: Profile): readonly Operation[] {
+  return loadOperations({ ...CONTRACT_DEFAULTS, rules: profile }).filter(
     ({ method, parameters }) => method === 'GET' && parameters.every(({ location }) => location !== 'path'),
   );
 }
 
 /** Returns the maximum number of requests that the doctor sends in one run. */
-export function maxRequests(maxConcurrency: number): number {
+export function maxRequests({ maxConcurrency, profile }: Pick<ExamineOptions, 'maxConcurrency' | 'profile'>): number {
   const probes = PROBES.reduce((sum, probe) => sum + probe.requests(maxConcurrency), 0);
-  return MAX_SEARCH_REQUESTS + MAX_CREDENTIAL_REQUESTS + probedOperations().length + probes;
+  return MAX_SEARCH_REQUESTS + MAX_CREDENTIAL_REQUESTS + probedOperations(profile).length + probes;
 }
 
 /**
@@ -93,11 +96,12 @@ export async function examine(
   address: { readonly origin: string; readonly basePath: string },
   options: ExamineOptions,
 ): Promise<Examination> {
-  const operations = probedOperations();
+  const { profile } = options;
+  const operations = probedOperations(profile);
   const steps: DoctorStep[] = [];
   const findings: DoctorFinding[] = [];
   const recommendations: Recommendation[] = [];
-  const given = createProbeClient(address, { ...options, maxRequests: maxRequests(options.maxConcurrency) });
+  const given = createProbeClient(address, { ...options, maxRequests: maxRequests(options) });
   const take = (name: string, result: Partial<ProbeResult>, notDone?: string) => {
     steps.push({ name, facts: result.facts ?? [], notDone });
     findings.push(...(result.findings ?? []));
@@ -115,11 +119,11 @@ export async function examine(
 
   if (address.origin.startsWith('https:')) await certificate(address.origin);
   options.onStep('address');
-  const api = await findApi(given, operations[0]?.path ?? '');
+  const api = await findApi(given, profile, operations[0]?.path ?? '');
   if (api.client.origin !== address.origin || !address.origin.startsWith('https:'))
     await certificate(api.client.origin);
   take('address', api);
-  await requireCredential(api.client, operations[0]?.path ?? '');
+  await requireCredential(api.client, [profile.probePath, operations[0]?.path ?? '']);
   const read = await readLists(api.client, operations);
   const context: ProbeContext = { ...options, client: api.client, operations, ...read };
   for (const { name, run } of PROBES) {
@@ -154,10 +158,10 @@ const unreliable = (lost: readonly string[], sent: number): DoctorFinding => ({
  * refuses it: everything else would be examined as if by a stranger, and each further request could count as a failed
  * login.
  */
-async function requireCredential(client: ProbeClient, listPath: string): Promise<void> {
+async function requireCredential(client: ProbeClient, paths: readonly [string, string]): Promise<void> {
   if (!client.hasCredential) return;
   const statuses: number[] = [];
-  for (const path of [PROFILE.probePath, listPath]) {
+  for (const path of paths) {
     const response = await client.send({ path });
     if (response.kind === 'failure') continue;
     if (response.status === 401) throw new CannotProbe(refused(401, path));
@@ -165,7 +169,7 @@ async function requireCredential(client: ProbeClient, listPath: string): Promise
   }
   const [first] = statuses;
   if (first !== undefined && statuses.every((status) => status === 403 || (status >= 300 && status < 400)))
-    throw new CannotProbe(`${refused(first, listPath)}; the account must be allowed to use the API`);
+    throw new CannotProbe(`${refused(first, paths[1])}; the account must be allowed to use the API`);
 }
 
 const refused = (status: number, path: string) =>
@@ -207,16 +211,17 @@ interface FoundApi {
 }
 
 /**
- * Searches for `/services/v2` below the given base path, its parent paths, and common prefixes. The requests contain no
+ * Searches for the API's base path below the given one, its parent paths, and common prefixes. The requests contain no
  * credential, because these paths may belong to other programs on the server. Throws `CannotProbe` if the server does
  * not respond or has no API.
  */
-async function findApi(given: ProbeClient, listPath: string): Promise<FoundApi> {
+async function findApi(given: ProbeClient, profile: Profile, listPath: string): Promise<FoundApi> {
+  const { basePath } = profile;
   const findings: DoctorFinding[] = [];
   let client = given;
   let fallback: ProbeClient | undefined;
   let first: ProbeResponse | undefined;
-  for (const prefix of prefixesOf(given.basePath)) {
+  for (const prefix of prefixesOf(given.basePath, basePath)) {
     const result = await client.at(client.origin, prefix).send({ path: listPath, credential: 'none' });
     if (result.kind === 'failure') {
       if (first === undefined) throw new CannotProbe(failureHint(result.facts));
@@ -227,26 +232,28 @@ async function findApi(given: ProbeClient, listPath: string): Promise<FoundApi> 
     if (target !== undefined && isSecureTwin(client.origin, target)) {
       findings.push(movedToHttps(target));
       client = client.at(target.origin, client.basePath);
-      return withFindings(await findApi(client, listPath), findings);
+      return withFindings(await findApi(client, profile, listPath), findings);
     }
     if (target !== undefined && /log.?in|sign.?in|auth|sso|cas\b/i.test(target.pathname)) {
       fallback ??= client.at(client.origin, prefix);
       findings.push(loginRedirect(target));
     }
     const kind = kindOf(result);
-    if (kind === 'api') return found(client.at(client.origin, prefix), given, findings);
+    if (kind === 'api') return found(client.at(client.origin, prefix), given, basePath, findings);
     if (kind === 'protected') fallback ??= client.at(client.origin, prefix);
   }
-  if (fallback !== undefined) return found(fallback, given, findings);
+  if (fallback !== undefined) return found(fallback, given, basePath, findings);
   const { status = 0 } = first ?? {};
   throw new CannotProbe(
-    `no API was found: ${given.basePath}${listPath} gets ${status}; ${statusHint(status, PROFILE.basePath) ?? 'check the base path'}`,
+    `no API was found: ${given.basePath}${listPath} gets ${status}; ${statusHint(status, basePath) ?? 'check the base path'}`,
   );
 }
 
-/** Returns the given base path without `/services/v2`, then its parent paths, then the common prefixes. */
-function prefixesOf(basePath: string): readonly string[] {
-  const own = basePath.replace(/\/services(?:\/.*|$)/s, '');
+/** Returns the given base path without the API's own, then its parent paths, then the common prefixes. */
+function prefixesOf(given: string, basePath: string): readonly string[] {
+  const [, first = ''] = basePath.split('/');
+  const at = `${given}/`.indexOf(`/${first}/`);
+  const own = at < 0 ? given : given.slice(0, at);
   const segments = own.split('/').slice(1);
   const parents = segments.map((_, at) => `/${segments.slice(0, at).join('/')}`.replace(/\/$/, '')).toReversed();
   return [...new Set([own, ...parents, ...COMMON_PREFIXES])].slice(0, MAX_SEARCH_REQUESTS / 2);
@@ -270,11 +277,16 @@ function redirectTarget({ status, headers }: ProbeResponse, origin: string): URL
 const isSecureTwin = (origin: string, target: URL) =>
   origin.startsWith('http:') && target.protocol === 'https:' && target.hostname === new URL(origin).hostname;
 
-function found(client: ProbeClient, given: ProbeClient, findings: readonly DoctorFinding[]): FoundApi {
+function found(
+  client: ProbeClient,
+  given: ProbeClient,
+  basePath: string,
+  findings: readonly DoctorFinding[],
+): FoundApi {
   const isMoved = client.basePath !== given.basePath;
   return {
     client,
-    facts: [`The API is at ${client.origin}${client.basePath}/services/v2.`],
+    facts: [`The API is at ${client.origin}${client.basePath}${trimEndOf(basePath, '/')}.`],
     findings: isMoved ? [...findings, otherPath(client, given)] : findings,
   };
 }

@@ -1,3 +1,4 @@
+import type { Profile } from '../../engine/contract/api-profile.ts';
 import type { Operation } from '../../engine/model/operation.ts';
 import type { Severity } from '../../engine/model/severity.ts';
 import { CannotProbe, type ProbeClient, type ProbeResponse } from './probe-client.ts';
@@ -11,6 +12,8 @@ export interface ReadableList {
 
 /** The resources available to a probe. */
 export interface ProbeContext {
+  /** The profile of the API that the server should have. */
+  readonly profile: Profile;
   /** The client that sends requests to the server, using the base path that was found. */
   readonly client: ProbeClient;
   /** The operator's own `Authorization` value. Undefined if no credential was given. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Settings } from '../../engine/config/settings.ts';
+import type { Exploration } from '../../engine/contract/exploration.ts';
 import { GatewayError } from '../../engine/errors/gateway-error.ts';
 import { IN_MEMORY } from '../../lib/replace-file.ts';
 import { DEFAULT_JSON_LIMITS, parseBounded, parsedValue } from '../../lib/bounded-json.ts';
@@ -130,6 +131,7 @@ export type WalkObserver = (response: WalkedResponse) => void;
 /** The part of the gateway used by a walk. It has no listener, and processes requests one at a time. */
 export interface WalkedGateway {
   readonly operations: readonly Operation[];
+  readonly exploration: Exploration;
   readonly clock: Clock;
   /** Processes a request and returns its reply. Throws a GatewayError if there is no reply. */
   dispatch(arrival: Arrival, trace: Trace, signal: AbortSignal): Promise<Dispatched>;
@@ -140,12 +142,19 @@ export interface WalkedGateway {
   read(headers: HeaderPairs, body: Buffer | StreamedBody): Promise<Buffer | undefined>;
 }
 
+/** An assembled gateway that is to be walked. */
+export interface GatewayToWalk {
+  readonly gateway: CompiledGateway;
+  readonly settings: Pick<Settings, 'profile'>;
+}
+
 /** The maximum number of bytes to read from one response. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 /** Creates the part of the gateway used by a walk. */
-export function toWalkedGateway(gateway: CompiledGateway): WalkedGateway {
+export function toWalkedGateway({ gateway, settings: { profile } }: GatewayToWalk): WalkedGateway {
   return {
+    exploration: profile.exploration,
     operations: gateway.contract.operations,
     clock: gateway.clock,
     dispatch: async (arrival, trace, signal) => dispatch(gateway, arrival, trace, () => signal),

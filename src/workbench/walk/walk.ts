@@ -4,13 +4,7 @@ import type { Operation } from '../../engine/model/operation.ts';
 import type { Trace } from '../../engine/model/trace.ts';
 import { failureHint } from '../../engine/model/failure-hints.ts';
 import { UpstreamFailure } from '../../engine/model/upstream-failure.ts';
-import {
-  firstRequests,
-  missingIds,
-  type WalkRequest,
-  variationsOf,
-  createKnownIds,
-} from '../../profile/walk-requests.ts';
+import { createKnownIds, firstRequests, missingIds, type WalkRequest } from './walk-requests.ts';
 import { sendWalkRequest, type WalkedGateway, type WalkObserver, type WalkOutcome } from './send-walk-request.ts';
 
 /** Options for a walk. */
@@ -80,7 +74,7 @@ const MAX_FAILURES = 5;
 export async function walk(gateway: WalkedGateway, options: WalkOptions, observe: WalkObserver): Promise<WalkSummary> {
   const { signal, maxRequests, pause = pauseFor } = options;
   const operations = gateway.operations.filter(({ method }) => method === 'GET');
-  const ids = createKnownIds(options.ids);
+  const ids = createKnownIds(options.ids, gateway.exploration);
   const queue = createRequestQueue();
   const tally = createWalkTally();
   const varied = new Set<string>();
@@ -108,7 +102,7 @@ export async function walk(gateway: WalkedGateway, options: WalkOptions, observe
     // request is sufficient.
     if (request.query !== '' || varied.has(operation.id)) return;
     varied.add(operation.id);
-    for (const { query, rank } of variationsOf(operation, response.json))
+    for (const { query, rank } of gateway.exploration.variationsOf(operation, response.json))
       queue.add({ operation: operation.id, target: `${request.target}?${query}`, query, rank });
   };
 

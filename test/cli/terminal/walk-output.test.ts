@@ -1,3 +1,4 @@
+import { PROFILE } from '../../../src/profile.ts';
 import { expect, it } from 'vitest';
 import { createWalkProgress, walkFailure } from '../../../src/cli/terminal/walk-output.ts';
 
@@ -21,22 +22,22 @@ it.each([
   [302, 'checker', 'responded with 302 to all requests: it redirects'],
   [503, undefined, 'responded with 503 to all requests.'],
 ])('a walk with only %i responses fails with a hint', (status, user, words) => {
-  expect(walkFailure(walkedWith([status, 3], [status, 1]), lineOf(user))).toContain(`${URL} ${words}`);
+  expect(walkFailure(walkedWith([status, 3], [status, 1]), lineOf(user), PROFILE)).toContain(`${URL} ${words}`);
 });
 
 it('a walk without a successful response fails, whatever the statuses are', () => {
-  expect(walkFailure(walkedWith([403, 2], [404, 1], [0, 1]), lineOf())).toBe(
+  expect(walkFailure(walkedWith([403, 2], [404, 1], [0, 1]), lineOf(), PROFILE)).toBe(
     `${URL} returned no successful response: status 403 ×2, status 404 ×1, no response ×1.`,
   );
 });
 
 it('a walk without any response fails, even if it reached its request limit', () => {
-  expect(walkFailure(walkedWith([0, 3]), lineOf())).toContain(`${URL} does not respond.`);
+  expect(walkFailure(walkedWith([0, 3]), lineOf(), PROFILE)).toContain(`${URL} does not respond.`);
 });
 
 it('a walk with one successful response succeeds, and so does one without requests', () => {
-  expect(walkFailure(walkedWith([401, 9], [200, 1]), lineOf())).toBeUndefined();
-  expect(walkFailure(walkedWith(), lineOf())).toBeUndefined();
+  expect(walkFailure(walkedWith([401, 9], [200, 1]), lineOf(), PROFILE)).toBeUndefined();
+  expect(walkFailure(walkedWith(), lineOf(), PROFILE)).toBeUndefined();
 });
 
 it('the total of the progress stays the same while the number of planned requests changes', () => {

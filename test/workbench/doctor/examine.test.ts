@@ -8,6 +8,7 @@ import {
   maxRequests,
   PROBES,
 } from '../../../src/workbench/doctor/examine.ts';
+import { PROFILE } from '../../../src/profile.ts';
 import { parseUpstreamUrl } from '../../../src/engine/upstream/upstream-url.ts';
 import { type FakeHandler, startFakeUpstream } from '../../builders/fake-upstream.ts';
 import { readText, sectionOf, tableBy } from '../../readme/tables.ts';
@@ -18,6 +19,7 @@ function examineAt(url: string, options: Partial<ExamineOptions> = {}): Promise<
   const parsed = parseUpstreamUrl(url, { source: '', pointer: '' });
   if (!('address' in parsed)) throw new Error('invalid URL');
   return examine(parsed.address, {
+    profile: PROFILE,
     authorization: AUTHORIZATION,
     idleMs: 100,
     maxConcurrency: 2,
@@ -48,7 +50,7 @@ describe('an examination', () => {
     expect(new Set(server.requests.map(({ method }) => method))).toEqual(new Set(['GET', 'HEAD']));
     expect(server.requests.every(({ body }) => body.length === 0)).toBe(true);
     expect(server.requests).toHaveLength(requests);
-    expect(requests).toBeLessThanOrEqual(maxRequests(2));
+    expect(requests).toBeLessThanOrEqual(maxRequests({ maxConcurrency: 2, profile: PROFILE }));
     const outside = server.requests.filter(({ path }) => !path.startsWith('/qa/'));
     expect(outside.map(({ headers }) => headers.authorization)).toEqual(outside.map(() => undefined));
   });

@@ -3,6 +3,7 @@ import { loadOperations } from '../../../src/engine/contract/load-contract.ts';
 import { CONTRACT_DEFAULTS } from '../../../src/portico-settings.ts';
 import type { Probe, ProbeContext, ProbeResult } from '../../../src/workbench/doctor/probe.ts';
 import { createProbeClient, type ProbeClientOptions } from '../../../src/workbench/doctor/probe-client.ts';
+import { PROFILE } from '../../../src/profile.ts';
 import { parseUpstreamUrl } from '../../../src/engine/upstream/upstream-url.ts';
 import { cleanUpAfterFile } from '../../builders/clean-up.ts';
 import { type FakeHandler, startFakeUpstream } from '../../builders/fake-upstream.ts';
@@ -56,6 +57,7 @@ export async function runProbeAt(url: string, probe: Probe, limits: Partial<Prob
   const response = await client.send({ path: LIST });
   if (operation === undefined || response.kind === 'failure') throw new Error('no list');
   return probe.run({
+    profile: PROFILE,
     client,
     authorization: AUTHORIZATION,
     operations,

@@ -23,7 +23,7 @@ describe('walk', () => {
     const traces: Trace[] = [];
     const paused: number[] = [];
     const summary = await walk(
-      toWalkedGateway(gateway.gateway),
+      toWalkedGateway(gateway),
       {
         authorization: basic('admin'),
         maxRequests: 200,

@@ -1,4 +1,3 @@
-import { PROFILE } from '../../../profile.ts';
 import { randomBytes } from 'node:crypto';
 import { IDENTITY_DEFAULTS } from '../../../engine/identity/identity-options.ts';
 import { parseBasicCredentials, toAuthorization } from '../../../lib/basic-credentials.ts';
@@ -7,7 +6,6 @@ import { type ProbeResponse, respond } from '../probe-client.ts';
 import type { Recommendation } from '../recommend.ts';
 import { headerValues } from '../../../engine/model/header-pairs.ts';
 
-const PROBE_PATH = PROFILE.probePath;
 const { validStatuses: VALID } = IDENTITY_DEFAULTS.probe;
 
 /** Determines how the server treats callers without a credential and callers with an invalid one. */
@@ -17,7 +15,7 @@ export const challengeProbe: Probe = {
   requests: () => 6,
   run: async (context) => {
     const { client, operations } = context;
-    const path = context.list?.operation.path ?? operations[0]?.path ?? PROBE_PATH;
+    const path = context.list?.operation.path ?? operations[0]?.path ?? context.profile.probePath;
     const anonymous = await respond(client, { path, credential: 'none' });
     const challenges = headerValues(anonymous.headers, 'www-authenticate');
     const [, realm] = /\brealm="([ !#-[\]-~]{1,100})"/i.exec(challenges.join(',')) ?? [];
@@ -77,7 +75,8 @@ interface VerifierResult {
  * that failed attempts do not lock a real account.
  */
 async function verifierFindings(context: ProbeContext, listPath: string): Promise<VerifierResult> {
-  const { client, list } = context;
+  const { client, list, profile } = context;
+  const { probePath } = profile;
   const name = `portico-doctor-${randomBytes(6).toString('hex')}`;
   const authorization = toAuthorization(name, randomBytes(12).toString('hex'));
   const distinguishes = async (path: string, valid: readonly number[]) => {
@@ -86,10 +85,10 @@ async function verifierFindings(context: ProbeContext, listPath: string): Promis
     const isUsable = !valid.includes(wrong) && (right === undefined || valid.includes(right));
     return { wrong, right, isUsable };
   };
-  const { wrong, right, isUsable } = await distinguishes(PROBE_PATH, VALID);
-  const seen = `A made-up credential gets ${wrong}${right === undefined ? '' : `, and yours gets ${right}`} from ${PROBE_PATH}.`;
+  const { wrong, right, isUsable } = await distinguishes(probePath, VALID);
+  const seen = `A made-up credential gets ${wrong}${right === undefined ? '' : `, and yours gets ${right}`} from ${probePath}.`;
   if (isUsable) {
-    const names = await nameFindings(context, PROBE_PATH, VALID);
+    const names = await nameFindings(context, probePath, VALID);
     return { ...names, facts: [seen, ...names.facts] };
   }
   const other = list === undefined ? undefined : await distinguishes(listPath, [200]);
@@ -118,7 +117,7 @@ async function verifierFindings(context: ProbeContext, listPath: string): Promis
     findings: [
       {
         severity: 'high',
-        text: `A made-up credential cannot be told from a valid one: it gets ${wrong} from ${PROBE_PATH}.`,
+        text: `A made-up credential cannot be told from a valid one: it gets ${wrong} from ${probePath}.`,
         advice:
           'The verifier upstream would not be safe. Set authentication.probe to a path that needs a valid account.',
       },

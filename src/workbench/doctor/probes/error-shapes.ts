@@ -23,11 +23,11 @@ export const errorProbe: Probe = {
   name: 'errors',
   does: 'requests a resource and a path that do not exist, an invalid parameter, and a list without a credential',
   requests: () => 4,
-  run: async ({ client, operations, list }) => {
+  run: async ({ client, operations, list, profile }) => {
     const listPath = list?.operation.path ?? operations[0]?.path ?? '';
-    const unknown = `/services/v2/portico-doctor-${randomBytes(4).toString('hex')}.json`;
+    const unknown = `${profile.basePath}portico-doctor-${randomBytes(4).toString('hex')}.json`;
     const cases = [
-      { what: 'a missing resource', request: { path: '/services/v2/comment/999999999.json' } },
+      { what: 'a missing resource', request: { path: profile.exploration.missingPath } },
       { what: 'an unknown path', request: { path: unknown } },
       { what: 'an invalid parameter', request: { path: `${listPath}?page=x` } },
       { what: 'a list without a credential', request: { path: listPath, credential: 'none' as const } },

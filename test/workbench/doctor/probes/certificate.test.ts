@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import { PROFILE } from '../../../../src/profile.ts';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
@@ -31,6 +32,7 @@ const options = { timeoutMs: 20_000, signal: new AbortController().signal };
 
 const examination = {
   ...options,
+  profile: PROFILE,
   authorization: AUTHORIZATION,
   idleMs: 100,
   maxConcurrency: 1,

@@ -1,66 +1,15 @@
+import {
+  type Exploration,
+  type FoundId,
+  type IdsOf,
+  type LearningRequest,
+  RANK,
+  type Variation,
+} from '../engine/contract/exploration.ts';
 import { itemsOf, toObject } from '../engine/contract/values.ts';
-import { DEFAULT_JSON_LIMITS, exceededLimit } from '../lib/bounded-json.ts';
 import type { Operation } from '../engine/model/operation.ts';
-
-/** The maximum number of resources requested per operation. */
-const MAX_RESOURCES = 30;
-
-/** Returns an operation's plain requests, one per known resource. Returns no requests while an id is missing. */
-export function firstRequests(operation: Operation, ids: KnownIds): readonly WalkRequest[] {
-  return pathsOf(operation, ids).map((path, index) => ({
-    operation: operation.id,
-    target: path,
-    query: '',
-    rank: index === 0 ? RANK.plain : RANK.more,
-  }));
-}
-
-/** Returns an operation's path parameters that have no known ids. */
-export function missingIds(operation: Operation, ids: KnownIds): readonly string[] {
-  return pathParameters(operation).filter((name) => ids.of(name).length === 0);
-}
-
-function pathsOf(operation: Operation, ids: KnownIds): readonly string[] {
-  const names = pathParameters(operation);
-  const count = Math.min(MAX_RESOURCES, ...names.map((name) => ids.of(name).length));
-  // The nth path contains the nth id of each parameter, so not every combination of ids is requested.
-  return Array.from({ length: names.length === 0 ? 1 : count }, (_, at) =>
-    names.reduce(
-      (path, name) => path.replace(`{${name}}`, () => encodeURIComponent(ids.of(name)[at] ?? '')),
-      operation.path,
-    ),
-  );
-}
-
-const pathParameters = ({ parameters }: Operation): readonly string[] =>
-  parameters.filter(({ location }) => location === 'path').map(({ name }) => name);
-
-/** One request of a walk. */
-export interface WalkRequest {
-  /** The id of the requested operation. */
-  readonly operation: string;
-  /** The path and query, percent-encoded. */
-  readonly target: string;
-  /** The query without the path. Empty if there is no query. */
-  readonly query: string;
-  /**
-   * The priority. Requests with lower ranks are sent first, so that every operation is requested once before any
-   * operation is requested in detail.
-   */
-  readonly rank: number;
-}
-
-/**
- * The ranks of requests. `plain` requests are the first for each operation. `more` requests are sent only if the walk
- * does not reach its maximum first.
- */
-const RANK = { plain: 0, pages: 1, shapes: 2, filters: 3, more: 4 } as const;
-
-/** An additional query for a resource that has already been requested. */
-interface Variation {
-  readonly query: string;
-  readonly rank: number;
-}
+import { DEFAULT_JSON_LIMITS, exceededLimit } from '../lib/bounded-json.ts';
+import { BASE_PATH } from './base-path.ts';
 
 const MAX_SORTS = 4;
 const MAX_FIELDS = 3;
@@ -69,7 +18,7 @@ const MAX_FIELDS = 3;
  * Returns additional queries for an operation. They are derived from the operation's parameters and the response to its
  * plain request.
  */
-export function variationsOf(operation: Operation, json: unknown): readonly Variation[] {
+function variationsOf(operation: Operation, json: unknown): readonly Variation[] {
   const names = new Set(
     operation.parameters
       .filter(({ location, acceptance }) => location === 'query' && acceptance === 'known')
@@ -144,47 +93,6 @@ type Members = Readonly<Record<string, unknown>>;
 
 const membersOf = (value: unknown): Members => toObject(value) ?? {};
 
-/** The ids known during a walk, grouped by path parameter. */
-export interface KnownIds {
-  /** Adds the ids in a response. Returns true if any of them is new. */
-  learn(text: string): boolean;
-  /** Returns the ids of one kind, starting with those from the command line. */
-  of(kind: string): readonly string[];
-}
-
-/** The maximum number of stored ids of one kind. */
-const MAX_IDS = 200;
-
-const FIRST = ' first';
-
-/** Creates the store of known ids, starting with those from the command line. */
-export function createKnownIds(configured: ReadonlyMap<string, readonly string[]>): KnownIds {
-  const preferred = new Map<string, Set<string>>();
-  const others = new Map<string, Set<string>>();
-  for (const [kind, ids] of configured) add(preferred, kind, ids);
-  return {
-    learn: (text) =>
-      [...discoverIds(text)]
-        .map(([kind, ids]) =>
-          kind.endsWith(FIRST) ? add(preferred, kind.slice(0, -FIRST.length), ids) : add(others, kind, ids),
-        )
-        .some(Boolean),
-    of: (kind) => [...new Set([...(preferred.get(kind) ?? []), ...(others.get(kind) ?? [])])],
-  };
-}
-
-/** Adds ids. Returns true if any of them is new. */
-function add(to: Map<string, Set<string>>, kind: string, ids: readonly string[]): boolean {
-  const known = to.get(kind) ?? new Set<string>();
-  const before = known.size;
-  for (const id of ids) if (known.size < MAX_IDS) known.add(id);
-  to.set(kind, known);
-  return known.size > before;
-}
-
-/** The ids found in a response, keyed by path parameter. */
-type DiscoveredIds = ReadonlyMap<string, readonly string[]>;
-
 /** The path parameters that accept the ids in a list, keyed by the name of the list. */
 const LISTS: Readonly<Record<string, string>> = {
   commentIds: 'commentId',
@@ -209,6 +117,7 @@ const OBJECTS: Readonly<Record<string, string>> = {
 /** The types whose ids can also be used in `node/{nodeId}`. */
 const NODE_TYPES: ReadonlySet<string> = new Set(['question', 'answer', 'idea', 'kbentry', 'article', 'node']);
 
+/** How deep ids are searched for, and in how many elements of each array. */
 const MAX_DEPTH = 8;
 const MAX_ELEMENTS = 200;
 
@@ -216,19 +125,17 @@ const MAX_ELEMENTS = 200;
  * Finds the ids in the text of a response. The ids are strings of digits, because a number cannot represent all 64-bit
  * ids.
  */
-function discoverIds(text: string): DiscoveredIds {
-  const found = new Map<string, Set<string>>();
-  const collect = (kind: string, value: unknown) => {
+function discoverIds(text: string): readonly FoundId[] {
+  const found = new Map<string, FoundId>();
+  findIds(parseExact(text), undefined, 0, (parameter, value, isPreferred = false) => {
     const id = typeof value === 'number' ? String(value) : value;
     if (typeof id !== 'string' || !/^\d{1,19}$/.test(id)) return;
-    const ids = found.get(kind) ?? new Set<string>();
-    found.set(kind, ids.add(id));
-  };
-  findIds(parseExact(text), undefined, 0, collect);
-  return new Map([...found].map(([kind, ids]) => [kind, [...ids]]));
+    found.set(`${parameter} ${id} ${isPreferred}`, { parameter, id, isPreferred });
+  });
+  return [...found.values()];
 }
 
-type AddId = (kind: string, value: unknown) => void;
+type AddId = (parameter: string, value: unknown, isPreferred?: boolean) => void;
 
 function findIds(value: unknown, name: string | undefined, depth: number, addId: AddId): void {
   if (depth > MAX_DEPTH) return;
@@ -253,7 +160,7 @@ function addItem(item: Readonly<Record<string, unknown>>, name: string | undefin
     if (NODE_TYPES.has(type)) {
       // Nodes with comments come first, because an empty list of comments provides little evidence.
       const commented = Array.isArray(item['commentIds']) && item['commentIds'].length > 0;
-      addId(commented ? 'nodeId first' : 'nodeId', id);
+      addId('nodeId', id, commented);
     }
     return;
   }
@@ -271,3 +178,142 @@ function parseExact(text: string): unknown {
     return undefined;
   }
 }
+
+const NAMED = /key$/i;
+/**
+ * Matches the names of keys with secret values. In a request path, a secret value would appear in the logs of the
+ * server and its proxies.
+ */
+const SECRET =
+  /(?:access|api|auth|cert(?:ificate)?|encryption|host|licen[cs]e|master|pass|private|public|secret|security|service|session|shared|sign(?:ing)?|ssh|token)[_-]?key$/i;
+const ISSUE_KEY = /^[A-Z][A-Z0-9_]{1,19}-\d{1,9}$/;
+const MAX_TICKET_DEPTH = 5;
+const MAX_TICKET_ELEMENTS = 20;
+
+/**
+ * Returns the issue keys in a ticket, at any depth. An issue key is recognized by its own form or by the name of its
+ * field.
+ */
+export function ticketKeysIn(value: unknown, name = '', depth = 0): readonly string[] {
+  if (typeof value === 'string')
+    return ISSUE_KEY.test(value) || (isNamed(name) && /^[\w-]{1,40}$/.test(value)) ? [value] : [];
+  if (typeof value !== 'object' || value === null || depth > MAX_TICKET_DEPTH) return [];
+  if (Array.isArray(value))
+    return value.slice(0, MAX_TICKET_ELEMENTS).flatMap((one) => ticketKeysIn(one, name, depth + 1));
+  return Object.entries(value).flatMap(([key, member]) => ticketKeysIn(member, key, depth + 1));
+}
+
+const isNamed = (name: string) => NAMED.test(name) && !SECRET.test(name);
+
+/** The number of requests for one path. It is just large enough to provide evidence. */
+const FEW = 3;
+const SOME = 8;
+const PAGES = 5;
+/**
+ * The number of tickets to request. It is large enough to distinguish fields that are always present from fields that
+ * are sometimes present.
+ */
+const TICKETS = 24;
+const PAGE_SIZE = 50;
+
+/**
+ * Returns requests for follow relations and for list pages with attachments, because the main walk requests too few of
+ * either.
+ */
+function openPlaceRequests(ids: IdsOf): LearningRequest[] {
+  const pages = Array.from({ length: PAGES }, (_, at) => at + 1);
+  const lists = [
+    ['listQuestions', 'question'],
+    ['listIdeas', 'idea'],
+    ['listArticles', 'article'],
+    ['listActions', 'action'],
+  ] as const;
+  const relations = [
+    ...ids('nodeId')
+      .slice(0, 2 * SOME)
+      .map((id) => ({ operation: 'listNodeFollowers', path: `node/${id}` })),
+    ...ids('topicId')
+      .slice(0, SOME)
+      .map((id) => ({ operation: 'listTopicFollowers', path: `topic/${id}` })),
+  ];
+  return [
+    ...lists.flatMap(([operation, name]) =>
+      pages.map((page) => ({
+        operation,
+        target: `${BASE_PATH}${name}.json?pageSize=${PAGE_SIZE}&page=${page}`,
+        page,
+        pageSize: PAGE_SIZE,
+        // The server's maximum page size may be smaller than the requested page size.
+        fallback: `${BASE_PATH}${name}.json?page=${page}`,
+      })),
+    ),
+    ...relations.map(({ operation, path }) => ({
+      operation,
+      target: `${BASE_PATH}${path}/followers.json?details=true&active=false`,
+      details: true,
+    })),
+  ];
+}
+
+/**
+ * Returns requests for the tickets of nodes. The specification mentions their paths but does not describe them. Only
+ * some nodes have tickets.
+ */
+function ticketRequests(ids: IdsOf): LearningRequest[] {
+  return ids('nodeId')
+    .slice(0, TICKETS)
+    .map((id) => undocumented(`issuetracker/node/${id}/ticket`));
+}
+
+/**
+ * Returns requests for the issue keys found in ticket responses. If there are only a few keys, each key is requested
+ * several times to provide more evidence.
+ */
+function ticketKeyRequests(keys: ReadonlySet<string>): LearningRequest[] {
+  const some = [...keys].slice(0, TICKETS);
+  const times = Math.ceil(FEW / Math.max(1, some.length));
+  return some.flatMap((key) =>
+    Array.from({ length: times }, () => undocumented(`issuetracker/key/${encodeURIComponent(key)}/ticket`)),
+  );
+}
+
+/** Returns requests for undocumented paths that clients are known to use. */
+function undocumentedRequests(ids: IdsOf): LearningRequest[] {
+  const one = (name: string, kind: string, rest = '') =>
+    ids(kind)
+      .slice(0, FEW)
+      .map((id) => undocumented(`${name}/${id}${rest}`));
+  const lists = ['answer', 'comment', 'node', 'user', 'topic', 'space'];
+  return [
+    ...one('question', 'questionId'),
+    ...one('question', 'questionId', '/answer'),
+    ...one('question', 'questionId', '/comment'),
+    ...one('answer', 'answerId'),
+    ...one('user', 'userId'),
+    ...lists.flatMap((name) => Array.from({ length: FEW }, () => undocumented(name))),
+  ];
+}
+
+const PROBED_LISTS = [
+  { operation: 'listQuestions', path: `${BASE_PATH}question.json` },
+  { operation: 'listIdeas', path: `${BASE_PATH}idea.json` },
+  { operation: 'listArticles', path: `${BASE_PATH}article.json` },
+];
+
+const undocumented = (path: string): LearningRequest => ({ operation: undefined, target: `${BASE_PATH}${path}.json` });
+
+/** How programs explore a server of the community Q&A API. */
+export const exploration: Exploration = {
+  discoverIds,
+  variationsOf,
+  missingPath: `${BASE_PATH}comment/999999999.json`,
+  learningSteps: [
+    openPlaceRequests,
+    ticketRequests,
+    (ids, tickets) => [
+      ...ticketKeyRequests(new Set(tickets.flatMap((one) => ticketKeysIn(one)))),
+      ...undocumentedRequests(ids),
+    ],
+  ],
+  probedLists: PROBED_LISTS,
+};

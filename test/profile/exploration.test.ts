@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ticketKeysIn } from '../../../src/workbench/walk/learn-walk.ts';
+import { ticketKeysIn } from '../../src/profile/exploration.ts';
 
 it('finds keys by their form and by the names of their fields at any depth', () => {
   const ticket = {
