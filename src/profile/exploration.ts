@@ -38,7 +38,7 @@ function variationsOf(operation: Operation, json: unknown): readonly Variation[]
   ];
 }
 
-const page = (number: number): Variation => ({ query: `page=${number}`, rank: RANK.pages });
+const pageAt = (number: number): Variation => ({ query: `page=${number}`, rank: RANK.pages });
 const shape = (query: string): Variation => ({ query, rank: RANK.shapes });
 const filter = (query: string): Variation => ({ query, rank: RANK.filters });
 const plainNames = (names: readonly string[]) => names.filter((name) => /^\w{1,40}$/.test(name));
@@ -48,11 +48,11 @@ function pages({ paging }: Operation, envelope: Members): Variation[] {
   const { pageCount } = envelope;
   const counted = typeof pageCount === 'number' && Number.isSafeInteger(pageCount) && pageCount > 0;
   return [
-    page(first),
-    ...(counted && pageCount < 2 ? [] : [page(first + 1)]),
+    pageAt(first),
+    ...(counted && pageCount < 2 ? [] : [pageAt(first + 1)]),
     { query: 'pageSize=50', rank: RANK.pages },
     { query: 'pageSize=1', rank: RANK.pages },
-    ...(counted ? [page(first === 0 ? pageCount - 1 : pageCount)] : []),
+    ...(counted ? [pageAt(first === 0 ? pageCount - 1 : pageCount)] : []),
     ...(counted ? [shape(`page=${pageCount + 1}`)] : []),
     ...(counted && pageCount > 2 ? [{ query: `page=${first + 2}&pageSize=5`, rank: RANK.more }] : []),
   ];
@@ -221,7 +221,7 @@ const PAGE_SIZE = 50;
  * either.
  */
 function openPlaceRequests(ids: IdsOf): LearningRequest[] {
-  const pages = Array.from({ length: PAGES }, (_, at) => at + 1);
+  const numbers = Array.from({ length: PAGES }, (_, at) => at + 1);
   const lists = [
     ['listQuestions', 'question'],
     ['listIdeas', 'idea'],
@@ -238,7 +238,7 @@ function openPlaceRequests(ids: IdsOf): LearningRequest[] {
   ];
   return [
     ...lists.flatMap(([operation, name]) =>
-      pages.map((page) => ({
+      numbers.map((page) => ({
         operation,
         target: `${BASE_PATH}${name}.json?pageSize=${PAGE_SIZE}&page=${page}`,
         page,

@@ -252,8 +252,8 @@ async function findApi(given: ProbeClient, profile: Profile, listPath: string): 
 /** Returns the given base path without the API's own, then its parent paths, then the common prefixes. */
 function prefixesOf(given: string, basePath: string): readonly string[] {
   const [, first = ''] = basePath.split('/');
-  const at = `${given}/`.indexOf(`/${first}/`);
-  const own = at < 0 ? given : given.slice(0, at);
+  const ownAt = `${given}/`.indexOf(`/${first}/`);
+  const own = ownAt < 0 ? given : given.slice(0, ownAt);
   const segments = own.split('/').slice(1);
   const parents = segments.map((_, at) => `/${segments.slice(0, at).join('/')}`.replace(/\/$/, '')).toReversed();
   return [...new Set([own, ...parents, ...COMMON_PREFIXES])].slice(0, MAX_SEARCH_REQUESTS / 2);
