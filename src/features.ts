@@ -6,6 +6,7 @@ import { learning } from './features/learning/learning.ts';
 import { ledger } from './features/ledger/ledger.ts';
 import { rateLimits } from './features/rate-limits/rate-limits.ts';
 import { rehearsal } from './features/rehearsal/rehearsal.ts';
+import { releaseDrift } from './features/release-drift/release-drift.ts';
 import { shadowContract } from './features/shadow-contract/shadow-contract.ts';
 import { auditTrail } from './features/trail/trail.ts';
 import { tracing } from './features/tracing/tracing.ts';
@@ -21,6 +22,7 @@ const list = [
   learning,
   rateLimits,
   rehearsal,
+  releaseDrift,
   shadowContract,
   tracing,
 ] as const;
@@ -29,20 +31,23 @@ const list = [
 export const FEATURES: readonly Feature[] = list;
 
 /** The features' keys in a configuration that a program passes. The defaults fill in what is missing. */
-export type FeatureConfig = TopLevel & InSections<(typeof list)[number]>;
+export type FeatureConfig = TopLevel & InSections;
+
+/** The features that have options. */
+type Listed = Extract<(typeof list)[number], { readonly options: unknown }>;
 
 type TopLevel = {
-  readonly [Listed in (typeof list)[number] as Exclude<Listed['name'], `${string}.${string}`>]?: Options<Listed>;
+  readonly [One in Listed as Exclude<One['name'], `${string}.${string}`>]?: Options<One>;
 };
 
 /** The keys of features in sections of the engine. */
-type InSections<Listed extends (typeof list)[number]> = {
+type InSections = {
   readonly [One in Listed as One['name'] extends `${infer Section}.${string}` ? Section : never]?: {
     readonly [Key in One['name'] as Key extends `${string}.${infer Name}` ? Name : never]?: Options<One>;
   };
 };
 
-type Options<Listed extends { readonly options: unknown }> = Given<Static<Listed['options'] & TSchema>>;
+type Options<One extends { readonly options: unknown }> = Given<Static<One['options'] & TSchema>>;
 
 type Given<Value> = Value extends readonly (infer Item)[]
   ? readonly Given<Item>[]

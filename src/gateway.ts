@@ -20,7 +20,6 @@ import { openOverrides, overrideRules } from './features/levels/assemble-overrid
 import { probeUpstream } from './engine/assembly/probe-upstream.ts';
 import { loadStart } from './engine/assembly/load-start.ts';
 import { createReload, type Reload } from './engine/assembly/reload.ts';
-import { createDriftWatch, type DriftWatch } from './engine/assembly/features/watch-drift.ts';
 import { versionOfKey } from './engine/cache/stored-page.ts';
 import type { Feature } from './engine/feature.ts';
 import { FEATURES } from './features.ts';
@@ -83,8 +82,6 @@ export interface Assembly {
   explain(request: ExplainRequest): Promise<readonly ExplainStep[]>;
   /** The accepted violations. Undefined if no baseline file is configured. */
   readonly baseline: AcceptedViolations | undefined;
-  /** Compares the releases of the upstream. */
-  readonly drift: DriftWatch;
   /** Tests the upstream's address. Returns a function that cancels the test. */
   probe(): () => void;
   /** Whether the verifier can distinguish valid credentials from invalid ones, as reported by `/readyz`. */
@@ -101,7 +98,7 @@ export interface Assembly {
 /** A gateway that accepts requests. */
 export interface Gateway extends Pick<
   Assembly,
-  'planLines' | 'explain' | 'gateway' | 'services' | 'baseline' | 'drift' | 'reload' | 'settings' | 'drain'
+  'planLines' | 'explain' | 'gateway' | 'services' | 'baseline' | 'reload' | 'settings' | 'drain'
 > {
   /** The public side's address. */
   readonly publicUrl: string;
@@ -137,17 +134,10 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
   const loaded = loadStart(settings, sources);
   const start = given.isInspected === true ? { ...loaded, redis: undefined } : loaded;
   let current = compileAssembly({ settings, start, services: assembleServices(settings, start, parts) }, parts);
-  const { ladder, ladderFile, overrides, metrics, records, upstreams, shared } = current.services;
+  const { ladder, ladderFile, overrides, metrics, upstreams, shared } = current.services;
   ladder.onChange((operation) => current.gateway.recompile(operation));
   overrides.onChange((operation) => current.gateway.recompile(operation));
-  const drift = createDriftWatch({
-    ledger: records,
-    release: () => current.settings.release,
-    accepts: () => current.services.accepts,
-    logger: current.services.logger,
-  });
   metrics.watch({
-    releaseDrift: drift.series,
     operationChecks: (id) => current.gateway.plans.get(id)?.checks,
     overrides: () => overrides.active(),
   });
@@ -207,7 +197,6 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     get baseline() {
       return current.start.baseline;
     },
-    drift,
     probe: () => probeUpstream(settings, current.services, start.contract.operations, start.serviceAuthorization),
     calibration: { state: { kind: 'pending' }, stop: () => undefined },
     reload,
@@ -258,7 +247,6 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
     assembly.calibration = await calibrate(settings, services);
     stops.push(await openLadder(settings, services, assembly.storedLadder));
     stops.push(await openOverrides(settings, services));
-    stops.push(assembly.drift.start());
     services.shared?.instances.start(assembly.facts);
   } catch (error) {
     stop();

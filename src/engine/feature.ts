@@ -3,7 +3,7 @@ import type { Static, TSchema } from 'typebox';
 import type { Configurable, Settings } from './config/settings.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Contract } from './contract/load-contract.ts';
-import type { AcceptedViolations } from './model/acceptance.ts';
+import type { AcceptedViolations, IsAccepted } from './model/acceptance.ts';
 import type { Baseline, LedgerQuery, LedgerReader, LedgerSnapshot } from './model/ledger-entry.ts';
 import type { Operation } from './model/operation.ts';
 import type { FieldPresence } from './model/release-statistics.ts';
@@ -129,6 +129,10 @@ export interface FeatureContext<Options, Prepared = unknown> {
   /** The Redis server through which gateways share state. Undefined if none is configured. */
   readonly redis: Redis | undefined;
   readonly metrics: FeatureMetrics;
+  /** The records of violations and traffic. Empty if no feature keeps them. */
+  readonly records: LedgerReader;
+  /** Returns whether a recorded violation is accepted now. */
+  readonly isAccepted: IsAccepted;
   /** Returns a random number x (0 ≤ x < 1). */
   readonly random: () => number;
   /** Repeats clients' requests with the settings in use, also after a reload that does not restart the feature. */

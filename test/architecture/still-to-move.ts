@@ -10,7 +10,6 @@ export const STILL_TO_MOVE: readonly string[] = [
   'engine/assembly/assemble-services.ts → features/levels/assemble-ladder.ts',
   'engine/assembly/compile-gateway.ts → features/levels/ladder/ladder-rows.ts',
   'engine/assembly/compile-gateway.ts → features/levels/overrides/override-effect.ts',
-  'engine/assembly/features/watch-drift.ts → workbench/report/release-drift.ts',
   'engine/assembly/lasting-services.ts → features/console/traffic-history.ts',
   'engine/assembly/lasting-services.ts → features/levels/assemble-ladder.ts',
   'engine/assembly/lasting-services.ts → features/levels/assemble-overrides.ts',
@@ -34,9 +33,6 @@ export const STILL_TO_MOVE: readonly string[] = [
   'engine/telemetry/request-metrics.ts → features/console/traffic-history.ts',
   'features/console/console-sources.ts → features/levels/ladder/create-ladder.ts',
   'features/console/console-sources.ts → features/levels/overrides/create-overrides.ts',
-  'features/console/console-sources.ts → workbench/report/report.ts',
   'features/console/create-api.ts → features/levels/overrides/overrides-router.ts',
-  'features/console/operator-console.ts → workbench/report/report.ts',
-  'features/console/violations-api.ts → workbench/report/detail-lines.ts',
-  'features/console/violations-api.ts → workbench/report/release-drift.ts',
+  'workbench/report/detail-lines.ts → profile/base-path.ts',
 ];

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createContractPlaces } from '../../src/features/console/operator-console.ts';
+import { createContractPlaces } from '../../src/engine/contract/contract-places.ts';
 import { CONTRACT_DEFAULTS } from '../../src/portico-settings.ts';
 import { loadOperations } from '../../src/engine/contract/load-contract.ts';
 import { LEDGER_DEFAULTS } from '../builders/ledger.ts';

@@ -8,7 +8,7 @@ import { CannotProbe, ProbingEnded } from '../../workbench/doctor/probe-client.t
 import { recommendedConfiguration } from '../../workbench/doctor/recommend.ts';
 import { fileReason } from '../../lib/file-reason.ts';
 import { severityCounts } from '../../engine/model/severity.ts';
-import { plainText } from '../../workbench/report/plain-text.ts';
+import { plainText } from '../../lib/plain-text.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../../engine/upstream/upstream-url.ts';
 import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
 import { FORMAT_FLAG, jsonDocument, wantsJson } from '../command-output.ts';

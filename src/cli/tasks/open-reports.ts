@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { createContractPlaces } from '../../features/console/operator-console.ts';
+import { createContractPlaces } from '../../engine/contract/contract-places.ts';
 import type { Settings } from '../../engine/config/settings.ts';
 import { emptySnapshot, type LedgerQuery, type LedgerSnapshot } from '../../engine/model/ledger-entry.ts';
 import { systemClock } from '../../lib/clock.ts';

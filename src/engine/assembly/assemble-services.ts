@@ -30,7 +30,7 @@ import { createUpstream, type Upstream } from '../upstream/create-upstream.ts';
 import { createSessions, type Sessions } from '../upstream/sessions.ts';
 import type { CircuitChange } from '../upstream/upstream-gate.ts';
 import { CONTRACT_CHANGED, ladderSetup } from '../../features/levels/assemble-ladder.ts';
-import { type Acceptance, createAcceptance } from '../model/acceptance.ts';
+import { type Acceptance, createAcceptance, type IsAccepted } from '../model/acceptance.ts';
 import { openAuthenticator, type LoginMemory, refusesByIdentity } from './open-authenticator.ts';
 import type { Upstreams } from './features/upstreams.ts';
 import { createLastingServices, type LastingServices, metricsOptions } from './lasting-services.ts';
@@ -213,8 +213,13 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
 }
 
 /** Returns what features get from the services that exist until the gateway is closed. */
-function contextOf({ live, logger, metrics, kindOf, instance, acted, actions }: LastingServices, clock: Clock) {
+function contextOf(
+  { live, logger, metrics, kindOf, instance, acted, actions, records }: LastingServices,
+  clock: Clock,
+) {
   return {
+    records,
+    isAccepted: (...asked: Parameters<IsAccepted>) => live.accepts(...asked),
     acted,
     actions,
     kindOf,
@@ -301,6 +306,7 @@ export function applySettings({ settings, start, services }: Assembled, now: num
   metrics.configure(metricsOptions(settings, start, services, now));
   services.traffic.follow(metrics.traffic);
   live.features = services.features;
+  live.accepts = services.accepts;
   services.features.use();
   const setup = ladderSetup(settings, start.contract, services.accepts);
   if (setup.contract !== ladder.state().contract && ladder.state().steps.length > 0)

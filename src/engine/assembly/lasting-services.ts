@@ -31,7 +31,7 @@ import { createTrafficHistory, type TrafficHistory } from '../../features/consol
 import type { Upstream } from '../upstream/create-upstream.ts';
 import { assembleLadder } from '../../features/levels/assemble-ladder.ts';
 import { assembleOverrides } from '../../features/levels/assemble-overrides.ts';
-import type { Acceptance } from '../model/acceptance.ts';
+import type { Acceptance, IsAccepted } from '../model/acceptance.ts';
 import { emptySnapshot } from '../model/ledger-entry.ts';
 import { createUpstreams, type Upstreams } from './features/upstreams.ts';
 import type { Start } from './load-start.ts';
@@ -80,6 +80,7 @@ interface Live {
   guard: AudienceGuard;
   pageCounts: PageCounts;
   baseline: Start['baseline'];
+  accepts: IsAccepted;
   /** Repeats requests for features. Undefined until the gateway is compiled. */
   repeater: RequestRepeater | undefined;
   /** The features that new requests use. Undefined until settings are applied. */
@@ -109,6 +110,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     guard,
     pageCounts,
     baseline: start.baseline,
+    accepts: first.accepts,
     repeater: undefined,
     features: undefined,
   };

@@ -23,7 +23,9 @@ export function settingLeaves(settings: Settings): readonly SettingLeaf[] {
   const engine: PlainObject = { ...rest, cache, contract, mode: mode.name };
   const values = rest.features.reduce(
     (all, { configurable, options }) =>
-      withValueAt(all, pointerOf(configurable), withUnset(configurable.options as PlainObject, options)),
+      configurable.options === undefined
+        ? all
+        : withValueAt(all, pointerOf(configurable), withUnset(configurable.options as PlainObject, options)),
     engine,
   );
   return Object.entries(values)

@@ -138,6 +138,7 @@ export function configSchema({ features, profile }: Product): PlainObject {
     }),
   };
   return features.reduce<PlainObject>((schema, feature) => {
+    if (feature.options === undefined) return schema;
     const pointer = pointerOf(feature).replaceAll('/', '/properties/');
     return withValueAt(schema, pointer, asFileSchema(feature.options));
   }, engine);

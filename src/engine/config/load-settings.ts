@@ -231,6 +231,9 @@ function toListenOptions({ tls, ...raw }: PlainObject, embedded: boolean, folder
   return { ...listen, tls: { ...TLS_DEFAULTS, ...(Object.fromEntries(options) as TlsOptions) } };
 }
 
+/** The options of a feature that has none. */
+const NO_OPTIONS = {};
+
 /** Converts the raw configuration to settings with all defaults. `raw` must be valid according to the schema. */
 function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
   const part = (key: string) => (isPlainObject(raw[key]) ? raw[key] : {});
@@ -318,10 +321,13 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     profile: place.product.profile,
     features: place.product.features.map((configurable) => ({
       configurable,
-      options: withFiles(
-        configurable,
-        withSchemaDefaults(configurable.options as PlainObject, valueAt(raw, pointerOf(configurable))),
-      ),
+      options:
+        configurable.options === undefined
+          ? NO_OPTIONS
+          : withFiles(
+              configurable,
+              withSchemaDefaults(configurable.options as PlainObject, valueAt(raw, pointerOf(configurable))),
+            ),
     })),
     file: place.file,
     originOf: place.originOf,

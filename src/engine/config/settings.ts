@@ -77,7 +77,8 @@ export interface Configurable<Options extends TSchema = TSchema, Prepared = unkn
    * is the key `candidate` in the section `contract`.
    */
   readonly name: string;
-  readonly options: Options;
+  /** The schema of the options. If there is none, the feature has no key and is always on. */
+  readonly options?: Options;
   /** The errors with which the feature's stages refuse requests. */
   readonly errors?: readonly ErrorKind[];
   /** True if changed options take effect only when the process starts. */

@@ -293,13 +293,6 @@ export const READ_METRICS = {
     labels: [],
     help: 'Requests in observe mode that the upstream limits would have refused.',
   },
-  releaseDrift: {
-    name: 'portico_release_drift',
-    type: 'gauge',
-    labels: ['operation', 'drift', 'fingerprint'],
-    help: '1 for each difference between the current release of the upstream and the one before it that is not accepted: field-gone, slower or error-share. The series with the label none is always 0.',
-    values: () => [['none'], ['none'], ['none']],
-  },
   mode: {
     name: 'portico_mode_info',
     type: 'gauge',

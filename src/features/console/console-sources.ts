@@ -11,7 +11,7 @@ import type { Operation } from '../../engine/model/operation.ts';
 import type { Overrides } from '../levels/overrides/create-overrides.ts';
 import type { PermissionMatrix } from '../../engine/permissions/permission-matrix.ts';
 import type { Instance } from '../../engine/sharing/redis/instance-facts.ts';
-import type { ContractPlace } from '../../workbench/report/report.ts';
+import type { ContractPlace } from '../../engine/contract/contract-places.ts';
 import type { TrafficHistory } from './traffic-history.ts';
 import type { OperatorAction } from '../../engine/model/operator-action.ts';
 import type { UpstreamStats } from '../../engine/upstream/upstream-stats.ts';

@@ -10,8 +10,8 @@ import {
 } from '../../engine/model/ledger-entry.ts';
 import type { ConsoleSources } from './console-sources.ts';
 import { isAdvisory } from '../../engine/model/violation.ts';
-import { withLatestDrift } from '../../workbench/report/release-drift.ts';
-import { fixOf } from '../../workbench/report/detail-lines.ts';
+import { withLatestDrift } from '../../engine/model/release-drift.ts';
+import { suggestFix } from '../../engine/contract/suggest-fix.ts';
 import { queryNumber, queryText } from './query-values.ts';
 import { membersOf } from '../../lib/plain-object.ts';
 import { containsCredential } from '../../engine/privacy/secret-text.ts';
@@ -93,7 +93,7 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
     } else {
       const place = sources.placeOf(entry);
       const { file, line, pointer } = place;
-      const fix = fixOf({ entry, place });
+      const fix = suggestFix(entry, place, sources.settings.profile.basePath);
       res.json({
         ...row,
         samples: entry.samples,

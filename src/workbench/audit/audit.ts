@@ -1,7 +1,7 @@
 import { featuresInUse } from '../../engine/config/configurable.ts';
 import type { Settings } from '../../engine/config/settings.ts';
 import { bySeverity, type Severity, severityCounts } from '../../engine/model/severity.ts';
-import { plainText } from '../report/plain-text.ts';
+import { plainText } from '../../lib/plain-text.ts';
 import type { AuditRule, AuditSubject } from './audit-rule.ts';
 import { ANONYMOUS_RULES } from './anonymous-rules.ts';
 import { CACHE_RULES } from './cache-rules.ts';

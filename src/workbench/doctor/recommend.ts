@@ -1,4 +1,4 @@
-import { plainText, wrapText } from '../report/plain-text.ts';
+import { plainText, wrapText } from '../../lib/plain-text.ts';
 
 /** A recommended value for a configuration key. */
 export interface Recommendation {

@@ -1,5 +1,6 @@
 import type { LedgerEntry } from '../../engine/model/ledger-entry.ts';
-import { countWords, shareWords } from './report-words.ts';
+import { countWords } from './report-words.ts';
+import { shareWords } from '../../lib/share-words.ts';
 import { type Finding, findingsOf, type RenderOptions, type Report, worstFirst } from './report.ts';
 
 /** One side of a comparison. */

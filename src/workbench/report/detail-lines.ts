@@ -1,8 +1,15 @@
-import { keysOf } from '../../lib/json-pointer.ts';
 import { isOutage, type LedgerEntry } from '../../engine/model/ledger-entry.ts';
-import { REHEARSAL } from '../../engine/model/violation.ts';
-import { plainText } from './plain-text.ts';
-import { CATEGORY_WORDS, countWords, operationName, placeWords, shareWords, timeWords } from './report-words.ts';
+import {
+  allowEntryLine,
+  allowEntryOf,
+  isAllowedMethod,
+  type SuggestedEntry,
+  suggestFix,
+} from '../../engine/contract/suggest-fix.ts';
+import { BASE_PATH } from '../../profile/base-path.ts';
+import { plainText } from '../../lib/plain-text.ts';
+import { CATEGORY_WORDS, countWords, operationName, placeWords, timeWords } from './report-words.ts';
+import { shareWords } from '../../lib/share-words.ts';
 import { type Finding, findingsOf, type Report } from './report.ts';
 import { acceptLines, summaryLine } from './table-report.ts';
 
@@ -74,110 +81,11 @@ function acceptanceLines(finding: Finding): readonly string[] {
 const row = (name: string, value: string): string => `  ${name.padEnd(12)} ${plainText(value)}`;
 
 function overlayLines(finding: Finding): readonly string[] {
-  const { advice, overlay } = fixOf(finding);
+  const { advice, overlay } = suggestFix(finding.entry, finding.place, BASE_PATH);
   return ['', advice, ...overlay.map((line) => `  ${line}`)];
 }
 
-/** A suggested fix for a violation. */
-interface Fix {
-  /** A sentence that states what to change. */
-  readonly advice: string;
-  /** The lines of an OpenAPI Overlay 1.0 template. Empty if the suggested fix is not an overlay. */
-  readonly overlay: readonly string[];
-}
-
-/** Suggests a fix for a violation: an overlay for the contract, or another change. */
-export function fixOf({ entry, place: { schema } }: Pick<Finding, 'entry' | 'place'>): Fix {
-  if (schema === undefined) return { advice: `To fix it, change ${placeToFix(entry)}`, overlay: [] };
-  const actions = actionsOf(entry.keyword, entry.at, schema.target, schema.value);
-  return {
-    advice: 'If the server is right, fix the contract with this overlay (contract.overlays)',
-    overlay: [
-      'overlay: 1.0.0',
-      `info: { title: ${JSON.stringify(plainText(entry.fingerprint))}, version: '1' }`,
-      'actions:',
-      ...actions.map((line) => `  ${plainText(line)}`),
-    ],
-  };
-}
-
-/** Suggests a fix for a violation that was not found by a schema. */
-function placeToFix(entry: LedgerEntry): string {
-  const { check, direction, keyword } = entry;
-  if (check === 'permissions')
-    return 'the roles file (roles.file) if the decision is wrong; portico explain METHOD TARGET --as NAME shows the decision.';
-  if (check === 'errors') return `the server, or keep its status with ${entry.suggestion ?? 'errors: legacy'}.`;
-  if (entry.category === REHEARSAL)
-    return 'the server, so that it responds to the request of staging as it does to that of the client.';
-  if (direction === 'response') return 'the server. portico learn proposes overlays from sampled responses.';
-  if (check === 'undocumented') {
-    const allow = allowEntryOf(entry);
-    const add = allow === undefined ? '' : `add this entry to undocumented.allow: ${allowEntryLine(allow)}, or `;
-    return `the client, or ${add}describe the path in an overlay.`;
-  }
-  if (check === 'pageBounds') return 'the client or the limits: pageBounds, or pageBounds of one operation.';
-  if (keyword === 'unknown') return 'the client, or add the parameter to parameters.allow.';
-  return 'the client, or the contract with an overlay.';
-}
-
-function actionsOf(keyword: string, at: string, target: string, schema: Readonly<Record<string, unknown>>): string[] {
-  if (keyword === 'required' || keyword === 'x-expected') {
-    const name = keysOf(at).at(-1) ?? '';
-    const listed = Array.isArray(schema[keyword]) ? (schema[keyword] as unknown[]) : [];
-    const remaining = JSON.stringify(listed.filter((one) => one !== name));
-    // An overlay can only append to a list. To remove a name, it must therefore remove the whole list and add the
-    // list again without the name.
-    return [
-      select(target + childOf(keyword)),
-      '  remove: true',
-      select(target),
-      `  update: { ${keyword}: ${remaining} }`,
-    ];
-  }
-  if (keyword === 'enum' || keyword === 'x-expected-enum')
-    return [select(target + childOf(keyword)), '  update: CORRECT-VALUE'];
-  const stated = JSON.stringify(schema[keyword] ?? null);
-  return [select(target), `  update: { ${JSON.stringify(keyword)}: CORRECT-VALUE }  # now ${stated}`];
-}
-
-const childOf = (keyword: string): string => (keyword.startsWith('x-') ? `['${keyword}']` : `.${keyword}`);
-
-const select = (path: string): string => `- target: ${JSON.stringify(path)}`;
-
-/** A suggested entry for `undocumented.allow`. */
-interface SuggestedEntry {
-  readonly method: string;
-  readonly path: string;
-}
-
-const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-const BELOW_BASE = /^\/services\/v2\/[^?#\s]+$/;
 const SAFE: ReadonlySet<string> = new Set(['GET', 'OPTIONS']);
-
-/**
- * Returns whether the ledger has masked or removed parts of a path. An entry with a wildcard in their place would also
- * allow other paths, such as `admin/{name}` for requests for `admin/reindex`.
- */
-function hidesText(place: string): boolean {
-  return /\?|\{name\}|\*|…/.test(place);
-}
-
-/**
- * Returns the `undocumented.allow` entry that would allow the requests of a ledger entry. Returns undefined for
- * violations of other kinds, and for requests that no entry can allow.
- */
-function allowEntryOf({ check, direction, at }: LedgerEntry): SuggestedEntry | undefined {
-  const [, method = '', place = ''] = /^([A-Z-]+) (\/.*)$/.exec(at) ?? [];
-  if (check !== 'undocumented' || direction !== 'request') return undefined;
-  // An entry for GET also allows HEAD.
-  const allowed = method === 'HEAD' ? 'GET' : method;
-  return METHODS.has(allowed) && BELOW_BASE.test(place) && !hidesText(place)
-    ? { method: allowed, path: place }
-    : undefined;
-}
-
-/** Formats an `undocumented.allow` entry as one line of YAML. */
-const allowEntryLine = ({ method, path }: SuggestedEntry): string => `- { method: ${method}, path: '${path}' }`;
 
 /** Decides which entries are suggested. */
 interface AllowRules {
@@ -200,7 +108,7 @@ export function suggestAllowLines(
   const undocumented = findingsOf(report).filter(({ entry }) => entry.check === 'undocumented');
   const counts = new Map<string, SuggestedEntry & { count: number }>();
   for (const { entry } of undocumented) {
-    const allow = allowEntryOf(entry);
+    const allow = allowEntryOf(entry, BASE_PATH);
     if (allow === undefined || isAllowed(allow.method, allow.path)) continue;
     const key = `${allow.path} ${allow.method}`;
     counts.set(key, { ...allow, count: (counts.get(key)?.count ?? 0) + entry.count });
@@ -213,7 +121,7 @@ export function suggestAllowLines(
     const lines = group.map((one) => `    ${allowEntryLine(one)} # ${noteOf(one)}`);
     return lines.length === 0 ? [] : [`    # ${title}`, ...lines];
   };
-  const unsuggested = undocumented.filter(({ entry }) => allowEntryOf(entry) === undefined);
+  const unsuggested = undocumented.filter(({ entry }) => allowEntryOf(entry, BASE_PATH) === undefined);
   const hidden = unsuggested.filter(({ entry }) => isAllowable(entry));
   const never = unsuggested.filter(({ entry }) => !isAllowable(entry));
   return [
@@ -248,5 +156,5 @@ const noteOf = ({ count }: { readonly count: number }): string => countWords(cou
 function isAllowable({ check, direction, at }: LedgerEntry): boolean {
   const [, method = '', place = ''] = /^([A-Z-]+) (\/.*)$/.exec(at) ?? [];
   if (check !== 'undocumented' || direction !== 'request') return false;
-  return METHODS.has(method === 'HEAD' ? 'GET' : method) && /^\/services\/v2\/[^#\s]/.test(place);
+  return isAllowedMethod(method) && place.startsWith(BASE_PATH) && /^[^#\s]/.test(place.slice(BASE_PATH.length));
 }

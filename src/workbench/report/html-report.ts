@@ -9,17 +9,11 @@ import {
   NO_DIFFERENCE,
   type RenderComparison,
 } from './comparison.ts';
-import { type Cause, groupByCause, otherPlaces, placeOf } from './causes.ts';
-import { escapeMarkup } from './plain-text.ts';
-import {
-  CATEGORY_WORDS,
-  operationName,
-  placeWords,
-  REPLICA_COLUMNS,
-  replicaCells,
-  shareWords,
-  timeWords,
-} from './report-words.ts';
+import { type Cause, groupByCause } from '../../engine/model/causes.ts';
+import { otherPlaces, placeOf } from './other-places.ts';
+import { escapeMarkup } from '../../lib/plain-text.ts';
+import { CATEGORY_WORDS, operationName, placeWords, REPLICA_COLUMNS, replicaCells, timeWords } from './report-words.ts';
+import { shareWords } from '../../lib/share-words.ts';
 import {
   type Finding,
   incidentSections,

@@ -3,8 +3,8 @@ import type { LedgerEntry, LedgerSample, LedgerSnapshot, OperationTraffic } from
 import type { ReleaseStatistics } from '../../engine/model/release-statistics.ts';
 import { type Violation, VIOLATION_CATEGORIES } from '../../engine/model/violation.ts';
 import { CHANGES, type ComparedFinding, type Comparison } from './comparison.ts';
-import { countCauses, groupByCause } from './causes.ts';
-import { plainText } from './plain-text.ts';
+import { countCauses, groupByCause } from '../../engine/model/causes.ts';
+import { plainText } from '../../lib/plain-text.ts';
 import { type Finding, findingsOf, type RenderReport, type Report, worstFirst } from './report.ts';
 
 /** The version of the JSON report. It increases with every incompatible change. */

@@ -8,8 +8,9 @@ import {
   NO_DIFFERENCE,
   type RenderComparison,
 } from './comparison.ts';
-import { escapeMarkup } from './plain-text.ts';
-import { CATEGORY_WORDS, countWords, operationName, placeWords, shareWords, timeWords } from './report-words.ts';
+import { escapeMarkup } from '../../lib/plain-text.ts';
+import { CATEGORY_WORDS, countWords, operationName, placeWords, timeWords } from './report-words.ts';
+import { shareWords } from '../../lib/share-words.ts';
 import {
   type Finding,
   findingsOf,

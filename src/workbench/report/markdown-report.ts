@@ -8,8 +8,9 @@ import {
   groupedByChange,
   NO_DIFFERENCE,
 } from './comparison.ts';
-import { type Cause, groupByCause, otherPlaces } from './causes.ts';
-import { plainText } from './plain-text.ts';
+import { type Cause, groupByCause } from '../../engine/model/causes.ts';
+import { otherPlaces } from './other-places.ts';
+import { plainText } from '../../lib/plain-text.ts';
 import {
   type Finding,
   incidentSections,
@@ -19,14 +20,8 @@ import {
   type Report,
   summaryWords,
 } from './report.ts';
-import {
-  CATEGORY_WORDS,
-  operationName,
-  placeWords,
-  REPLICA_COLUMNS,
-  replicaCells,
-  shareWords,
-} from './report-words.ts';
+import { CATEGORY_WORDS, operationName, placeWords, REPLICA_COLUMNS, replicaCells } from './report-words.ts';
+import { shareWords } from '../../lib/share-words.ts';
 
 /** The maximum length of a pull request comment, minus some space for text before and after the report. */
 const MAX_CHARACTERS = 60_000;

@@ -35,14 +35,6 @@ export function placeWords({ category, direction, status, location, at, keyword 
   return `${message}, ${location}${at === '' ? '' : ` ${at}`}`;
 }
 
-/** Formats a share as `12.5%`, `100%` or `< 0.1%`. The result is `?` if the traffic is unknown. */
-export function shareWords(share: number | undefined): string {
-  if (share === undefined) return '?';
-  if (share > 0 && share < 0.001) return '< 0.1%';
-  const percent = share * 100;
-  return `${percent >= 99.95 ? (share === 1 ? '100' : '> 99.9') : percent.toFixed(1).replace(/\.0$/, '')}%`;
-}
-
 /** Formats an instant, given in epoch milliseconds, as `2026-05-04 10:30` in UTC. */
 export function timeWords(at: number): string {
   return new Date(at).toISOString().slice(0, 16).replace('T', ' ');

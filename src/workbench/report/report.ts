@@ -12,8 +12,9 @@ import {
 } from '../../engine/model/ledger-entry.ts';
 import { isAdvisory, severityOf, VIOLATION_CATEGORIES, type ViolationCategory } from '../../engine/model/violation.ts';
 import type { ReleaseStatistics } from '../../engine/model/release-statistics.ts';
-import { countCauses } from './causes.ts';
-import { withDriftFrom, withLatestDrift, withoutDrift } from './release-drift.ts';
+import type { ContractPlace } from '../../engine/contract/contract-places.ts';
+import { countCauses } from '../../engine/model/causes.ts';
+import { withDriftFrom, withLatestDrift, withoutDrift } from '../../engine/model/release-drift.ts';
 import { countWords, timeWords } from './report-words.ts';
 
 /**
@@ -21,18 +22,6 @@ import { countWords, timeWords } from './report-words.ts';
  * violation is treated as new.
  */
 type BaselineState = 'new' | 'accepted' | 'expired';
-
-/** The location of a violated statement in the contract. */
-export interface ContractPlace {
-  /** The path of the file, relative to the checkout or the working directory. */
-  readonly file: string;
-  /** A JSON pointer. Empty for the whole file. */
-  readonly pointer: string;
-  /** The line number, starting at 1. Undefined if the file could not be read. */
-  readonly line: number | undefined;
-  /** The schema in `openapi.yaml` that contains the location, and the overlay target that selects this schema. */
-  readonly schema: { readonly target: string; readonly value: Readonly<Record<string, unknown>> } | undefined;
-}
 
 /** One distinct violation, as shown in a report. */
 export interface Finding {

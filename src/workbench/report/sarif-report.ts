@@ -1,8 +1,9 @@
 import { isAdvisory, REHEARSAL } from '../../engine/model/violation.ts';
 import { type Change, CHANGE_WORDS, changedShares, type RenderComparison } from './comparison.ts';
 import { jsonText } from './json-report.ts';
-import { plainText } from './plain-text.ts';
-import { CATEGORY_WORDS, operationName, placeWords, shareWords } from './report-words.ts';
+import { plainText } from '../../lib/plain-text.ts';
+import { CATEGORY_WORDS, operationName, placeWords } from './report-words.ts';
+import { shareWords } from '../../lib/share-words.ts';
 import { type Finding, findingsOf, type RenderReport } from './report.ts';
 
 const SCHEMA = 'https://json.schemastore.org/sarif-2.1.0.json';

@@ -8,17 +8,11 @@ import {
   groupedByChange,
   NO_DIFFERENCE,
 } from './comparison.ts';
-import { type Cause, groupByCause, otherPlaces } from './causes.ts';
-import { plainText, createPaint, type Paint, wrapText } from './plain-text.ts';
-import {
-  CATEGORY_WORDS,
-  operationName,
-  placeWords,
-  REPLICA_COLUMNS,
-  replicaCells,
-  shareWords,
-  timeWords,
-} from './report-words.ts';
+import { type Cause, groupByCause } from '../../engine/model/causes.ts';
+import { otherPlaces } from './other-places.ts';
+import { plainText, createPaint, type Paint, wrapText } from '../../lib/plain-text.ts';
+import { CATEGORY_WORDS, operationName, placeWords, REPLICA_COLUMNS, replicaCells, timeWords } from './report-words.ts';
+import { shareWords } from '../../lib/share-words.ts';
 import {
   type Finding,
   findingsOf,

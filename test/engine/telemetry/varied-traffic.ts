@@ -101,10 +101,6 @@ export async function servedMetrics(operations = 12, maxSeries = 1500): Promise<
       [['a:1', 'succeeded'], 3],
       [['a:1', 'failed'], 2],
     ],
-    releaseDrift: () => [
-      [['none', 'none', 'none'], 0],
-      [['listQuestions', 'slower', 'f1'], 1],
-    ],
   });
   const { counter, read } = metrics.features;
   const limited = { name: 'portico_example_total', type: 'counter', labels: ['rule'], help: 'An example.' } as const;

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { createContractPlaces } from '../../../src/features/console/operator-console.ts';
+import { createContractPlaces } from '../../../src/engine/contract/contract-places.ts';
 import { contractFolder } from '../../../src/engine/contract/contract-files.ts';
 import { contract } from '../../engine/contract/sample.ts';
 import { entryWith } from '../../workbench/report/report-fixtures.ts';

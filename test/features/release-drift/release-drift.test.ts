@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { exampleAnswer } from '../builders/example-answer.ts';
-import { startFakeUpstream } from '../builders/fake-upstream.ts';
-import { tempFolder } from '../builders/temp-folder.ts';
-import { startTestGateway } from '../builders/test-gateway.ts';
-import { eventually } from '../builders/until.ts';
-import { runInProcess } from '../cli/run-in-process.ts';
+import { exampleAnswer } from '../../builders/example-answer.ts';
+import { startFakeUpstream } from '../../builders/fake-upstream.ts';
+import { tempFolder } from '../../builders/temp-folder.ts';
+import { startTestGateway } from '../../builders/test-gateway.ts';
+import { eventually } from '../../builders/until.ts';
+import { runInProcess } from '../../cli/run-in-process.ts';
 
 interface Page {
   readonly list: readonly Record<string, unknown>[];
@@ -37,11 +37,13 @@ it('a release that drops an optional field from every response fails the gate an
       (one) => one.release === '1.1' && one.operation === 'listIdeas',
     )?.counts['object /list/*'];
   await eventually(async () => (await drifts()) === 12);
-  await gateway.gateway.drift.compare();
-  const [, [found] = [[]]] = gateway.gateway.drift.series();
-  const [, , fingerprint = ''] = found;
-  const series = `portico_release_drift{operation="listIdeas",drift="field-gone",fingerprint="${fingerprint}"}`;
-  expect(await gateway.metric(series)).toBe(1);
+  const series = /portico_release_drift\{operation="listIdeas",drift="field-gone",fingerprint="(\w+)"\} 1/;
+  const scraped = async () => series.exec((await gateway.admin('/metrics')).text)?.[1];
+  expect(await scraped()).toBeUndefined();
+  // A reload compares the releases at once; otherwise, they are compared every minute.
+  await gateway.reload({});
+  await eventually(async () => (await scraped()) !== undefined);
+  const fingerprint = (await scraped()) ?? '';
   expect(gateway.log.filter((line) => line.includes(fingerprint))).toHaveLength(1);
   const shown = await gateway.admin('/console/api/violations?category=release-drift');
   expect(shown.json).toMatchObject({ rows: [{ fingerprint, at: '/list/*/plug' }] });
@@ -54,4 +56,14 @@ it('a release that drops an optional field from every response fails the gate an
   expect(compared.code).toBe(1);
   expect(compared.out).toMatch(/New \(\d+\)[^]*release-drift {2}listIdeas, responses, \/list\/\*\/plug/);
   expect((await runInProcess(['report', '--ledger', ledger, fingerprint])).out).toContain('release-drift');
+});
+
+it('can be taken out: the metric does not exist', async () => {
+  const upstream = await startFakeUpstream(exampleAnswer);
+  const metrics = async (without?: string) => {
+    const gateway = await startTestGateway({ upstream, ...(without !== undefined && { without }) });
+    return (await gateway.admin('/metrics')).text;
+  };
+  expect(await metrics()).toContain('portico_release_drift{operation="none",drift="none",fingerprint="none"} 0');
+  expect(await metrics('releaseDrift')).not.toContain('portico_release_drift');
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { countCauses } from '../../../src/workbench/report/causes.ts';
+import { countCauses } from '../../../src/engine/model/causes.ts';
 import { REPORT_FORMATS } from '../../../src/workbench/report/formats.ts';
 import type { Finding } from '../../../src/workbench/report/report.ts';
 import { findingsOf } from '../../../src/workbench/report/report.ts';
-import { acceptedWith, entryWith, PLAIN, reportOf, snapshotWith } from './report-fixtures.ts';
+import { acceptedWith, entryWith, PLAIN, reportOf, snapshotWith } from '../../workbench/report/report-fixtures.ts';
 
 const print = (number: number) => `a${String(number).padStart(15, '0')}`;
 const AUTHOR = 'resources/author.schema.json#/properties/reputation/type';

@@ -1,29 +1,17 @@
-import type { Logger } from 'pino';
-import type { LedgerEntry, LedgerReader } from '../../model/ledger-entry.ts';
-import { RELEASE_DRIFT } from '../../model/violation.ts';
-import { withLatestDrift } from '../../../workbench/report/release-drift.ts';
-import type { Acceptance } from '../../model/acceptance.ts';
-import type { MetricRow } from '../../telemetry/stored-metric.ts';
-
-/** The dependencies of the comparison of releases. */
-interface DriftWatchParts {
-  readonly ledger: LedgerReader;
-  /** Returns the label of the current release. */
-  readonly release: () => string;
-  readonly accepts: () => Acceptance['accepts'];
-  readonly logger: Logger;
-}
+import type { FeatureContext } from '../../engine/feature.ts';
+import type { LedgerEntry } from '../../engine/model/ledger-entry.ts';
+import { withLatestDrift } from '../../engine/model/release-drift.ts';
+import { RELEASE_DRIFT } from '../../engine/model/violation.ts';
+import type { MetricRow } from '../../engine/telemetry/stored-metric.ts';
 
 /** Compares the current release with the one before it while the gateway is running. */
 export interface DriftWatch {
-  /**
-   * Returns the series of `portico_release_drift`: the differences found by the last comparison that are not accepted.
-   */
+  /** Returns the series of the metric: the differences found by the last comparison that are not accepted. */
   readonly series: () => readonly MetricRow[];
-  /** Compares the releases now. */
-  compare(): Promise<void>;
-  /** Starts comparing at intervals. Returns a function that stops it. */
-  start(): () => void;
+  /** Compares the release with this label with the one before it, now and then at intervals. */
+  follow(release: string): void;
+  /** Ends the comparisons. */
+  close(): Promise<void>;
 }
 
 const COMPARE_MS = 60_000;
@@ -35,13 +23,18 @@ const MAX_LOGGED = 1_000;
 const NO_DRIFT: MetricRow = [['none', 'none', 'none'], 0];
 
 /** Creates the comparison. A difference is logged once per process. */
-export function createDriftWatch({ ledger, release, accepts, logger }: DriftWatchParts): DriftWatch {
+export function createDriftWatch({
+  records,
+  isAccepted,
+  logger,
+}: Pick<FeatureContext<unknown>, 'records' | 'isAccepted' | 'logger'>): DriftWatch {
   let found: readonly LedgerEntry[] = [];
+  let release = '';
+  let timer: NodeJS.Timeout | undefined;
   const logged = new Set<string>();
   const compare = async () => {
-    const snapshot = await ledger.snapshot();
-    const isAccepted = accepts();
-    found = withLatestDrift(snapshot, release())
+    const snapshot = await records.snapshot();
+    found = withLatestDrift(snapshot, release)
       .entries.filter((entry) => entry.category === RELEASE_DRIFT && !isAccepted(entry))
       .slice(0, MAX_SHOWN);
     for (const { fingerprint, operation, keyword, message } of found) {
@@ -57,10 +50,14 @@ export function createDriftWatch({ ledger, release, accepts, logger }: DriftWatc
       NO_DRIFT,
       ...found.map(({ operation = '', keyword, fingerprint }): MetricRow => [[operation, keyword, fingerprint], 1]),
     ],
-    compare,
-    start: () => {
-      const timer = setInterval(() => void compareSafely(), COMPARE_MS).unref();
-      return () => clearInterval(timer);
+    follow(next) {
+      release = next;
+      timer ??= setInterval(() => void compareSafely(), COMPARE_MS).unref();
+      void compareSafely();
+    },
+    close() {
+      clearInterval(timer);
+      return Promise.resolve();
     },
   };
 }

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { shareBounds } from '../../lib/share-bounds.ts';
-import type { LedgerEntry, LedgerSnapshot } from '../../engine/model/ledger-entry.ts';
-import { type ReleaseStatistics, shortestOf, UNLABELLED } from '../../engine/model/release-statistics.ts';
-import { RELEASE_DRIFT } from '../../engine/model/violation.ts';
-import { shareWords } from './report-words.ts';
+import { shareWords } from '../../lib/share-words.ts';
+import type { LedgerEntry, LedgerSnapshot } from './ledger-entry.ts';
+import { type ReleaseStatistics, shortestOf, UNLABELLED } from './release-statistics.ts';
+import { RELEASE_DRIFT } from './violation.ts';
 
 /** The z-score for a two-sided confidence level of 99%. Hundreds of counts are compared, so 95% would be too low. */
 const Z = 2.576;
@@ -52,7 +52,7 @@ export function withLatestDrift(snapshot: LedgerSnapshot, release?: string): Led
       (label) => snapshot.statistics.find((one) => one.release === label && one.operation === after.operation) ?? [],
     );
     // A release that was in use only briefly says too little about what was normal before.
-    const before = candidates.find(({ counts }) => answersOf(counts) >= MIN_RESPONSES) ?? candidates[0];
+    const before = candidates.find(({ counts }) => responsesOf(counts) >= MIN_RESPONSES) ?? candidates[0];
     return before === undefined ? [] : driftEntries(before, after, snapshot.takenAt);
   });
   return withDrift(snapshot, found);
@@ -181,7 +181,7 @@ const msWords = (ms: number): string =>
 
 /** Finds errors whose share of the responses has changed. Responses that an outage prevented do not count. */
 function shiftedShares(before: Side, after: Side): Drift[] {
-  const [allBefore, allAfter] = [answersOf(before.counts), answersOf(after.counts)];
+  const [allBefore, allAfter] = [responsesOf(before.counts), responsesOf(after.counts)];
   if (allBefore < MIN_RESPONSES || allAfter < MIN_RESPONSES) return [];
   const names = new Set([...Object.keys(before.counts), ...Object.keys(after.counts)].filter(isError));
   return [...names].flatMap((name): Drift[] => {
@@ -198,7 +198,7 @@ function shiftedShares(before: Side, after: Side): Drift[] {
 const isError = (name: string) => /^status [45]/.test(name) && !OUTAGES.test(name);
 
 /** Returns the number of responses that were not due to an outage. */
-function answersOf(counts: Side['counts']): number {
+function responsesOf(counts: Side['counts']): number {
   return Object.entries(counts).reduce(
     (sum, [name, count]) => (name.startsWith('status ') && !OUTAGES.test(name) ? sum + count : sum),
     0,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { durationClass, type ReleaseStatistics } from '../../../src/engine/model/release-statistics.ts';
-import { withDriftFrom, withLatestDrift, withoutDrift } from '../../../src/workbench/report/release-drift.ts';
-import { entryWith, snapshotWith } from './report-fixtures.ts';
+import { withDriftFrom, withLatestDrift, withoutDrift } from '../../../src/engine/model/release-drift.ts';
+import { entryWith, snapshotWith } from '../../workbench/report/report-fixtures.ts';
 
 type Counts = Readonly<Record<string, number>>;
 
