@@ -1,22 +1,9 @@
-/** The parts of a schema that are used in sampling. */
-export interface SchemaNode {
-  readonly $ref?: string;
-  readonly description?: string;
-  readonly type?: string | readonly string[];
-  readonly required?: readonly string[];
-  readonly 'x-expected'?: readonly string[];
-  readonly 'x-expected-type'?: string | readonly string[];
-  readonly properties?: Readonly<Record<string, SchemaNode | boolean>>;
-  readonly items?: SchemaNode | boolean;
-  readonly allOf?: readonly (SchemaNode | boolean)[];
-  readonly anyOf?: readonly (SchemaNode | boolean)[];
-  readonly enum?: readonly unknown[];
-  readonly [keyword: string]: unknown;
-}
+import type { SchemaObject } from '../engine/contract/openapi-document.ts';
+import { visitSchemas } from '../engine/contract/walk-schema.ts';
 
 /** The body of a response in one media type. */
 interface MediaNode {
-  readonly schema: SchemaNode;
+  readonly schema: SchemaObject;
   readonly 'x-variants'?: { readonly full: string; readonly open: string };
 }
 
@@ -37,7 +24,7 @@ export interface OperationNode {
 export interface DocumentNode {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationNode>>>>;
   readonly components: {
-    readonly schemas: Readonly<Record<string, SchemaNode>>;
+    readonly schemas: Readonly<Record<string, SchemaObject>>;
     readonly responses: Readonly<Record<string, ResponseNode>>;
     readonly parameters: Readonly<Record<string, unknown>>;
   };
@@ -68,14 +55,9 @@ export function splitPath(path: string): { readonly parent: string; readonly nam
 /** Returns the names of all fields in the contract. */
 export function fieldNames({ components }: DocumentNode): ReadonlySet<string> {
   const names = new Set<string>();
-  const collect = (schema: SchemaNode | boolean | undefined): void => {
-    if (typeof schema !== 'object') return;
-    for (const [name, child] of Object.entries(schema.properties ?? {})) {
-      names.add(name);
-      collect(child);
-    }
-    for (const child of [schema.items, ...(schema.allOf ?? []), ...(schema.anyOf ?? [])]) collect(child);
-  };
-  for (const schema of Object.values(components.schemas)) collect(schema);
+  for (const schema of Object.values(components.schemas))
+    visitSchemas(schema, ({ properties = {} }) => {
+      for (const name of Object.keys(properties)) names.add(name);
+    });
   return names;
 }

@@ -1,4 +1,6 @@
-import { childPath, type DocumentNode, type OperationNode, type ResponseNode, type SchemaNode } from './document.ts';
+import { innerSchemas, isCombined } from '../engine/contract/walk-schema.ts';
+import type { SchemaObject } from '../engine/contract/openapi-document.ts';
+import { childPath, type DocumentNode, type OperationNode, type ResponseNode } from './document.ts';
 
 /** A description of a place and its lists of types. A value must match at least one type from each list. */
 export interface TypedSite extends Site {
@@ -92,6 +94,7 @@ const NEUTRAL_KEYWORDS = new Set([
   'format',
   'allOf',
   'anyOf',
+  'oneOf',
   'example',
   'examples',
 ]);
@@ -155,12 +158,12 @@ function typesOf(sites: readonly Site[]): readonly (readonly string[])[] {
 }
 
 /** Returns the type or types that a schema requires or expects. Undefined if it describes none. */
-export const typeOf = (schema: SchemaNode): SchemaNode['type'] => schema.type ?? schema['x-expected-type'];
+export const typeOf = (schema: SchemaObject): SchemaObject['type'] => schema.type ?? schema['x-expected-type'];
 
 /** A schema and its JSONPath in the document. */
 export interface Site {
   readonly path: string;
-  readonly schema: SchemaNode;
+  readonly schema: SchemaObject;
   /** True if the schema is one of several alternatives. A value does not have to match such a schema. */
   readonly alternative?: boolean;
 }
@@ -181,13 +184,13 @@ export function flatten(document: DocumentNode, site: Site, seen = new Set<strin
   seen.add(site.path);
   const { schema, path, alternative = false } = site;
   const target = schema.$ref === undefined ? undefined : referenced(document, schema.$ref);
-  const parts = (['allOf', 'anyOf'] as const).flatMap((keyword) =>
-    (schema[keyword] ?? []).flatMap((part, index): Site[] =>
+  const parts = innerSchemas(schema)
+    .filter(isCombined)
+    .flatMap(({ keyword, key, schema: part }): Site[] =>
       typeof part === 'boolean'
         ? []
-        : [{ path: `${path}.${keyword}[${index}]`, schema: part, alternative: alternative || keyword === 'anyOf' }],
-    ),
-  );
+        : [{ path: `${path}.${keyword}[${key}]`, schema: part, alternative: alternative || keyword !== 'allOf' }],
+    );
   return [
     ...(target === undefined ? [] : flatten(document, { ...target, alternative }, seen)),
     site,
@@ -207,7 +210,7 @@ export function memberSites({ path, schema }: Site, name: string): Site[] {
 function restSites({ path, schema }: Site): Site[] {
   const rest = schema['additionalProperties'];
   if (typeof rest !== 'object' || rest === null) return [];
-  return [{ path: `${path}.additionalProperties`, schema: rest as SchemaNode }];
+  return [{ path: `${path}.additionalProperties`, schema: rest }];
 }
 
 /** Returns the schema for array elements as a list. The list is empty if there is no such schema. */

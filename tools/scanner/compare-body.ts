@@ -13,7 +13,7 @@ import { openSchemaStore } from '../../src/engine/contract/compile/schema-store.
 import { generateSchemas } from '../../src/engine/contract/generate/generate-schemas.ts';
 import { DEFAULT_JSON_LIMITS, type JsonLimits, parseBounded } from '../../src/lib/bounded-json.ts';
 import { type ExcerptTree, toExcerptTree } from '../../src/engine/scanner/compile-tables.ts';
-import type { SchemasByPath } from '../../src/engine/scanner/schema-alternatives.ts';
+import type { SchemasByPath } from '../../src/engine/contract/schema-alternatives.ts';
 import { openScanner } from '../../src/engine/scanner/open-scanner.ts';
 
 /**

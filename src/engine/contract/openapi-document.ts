@@ -5,6 +5,8 @@ export interface SchemaObject {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly format?: string;
+  readonly description?: string;
+  readonly enum?: readonly unknown[];
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, SchemaOrBoolean>>;
   readonly items?: SchemaOrBoolean;

@@ -5,7 +5,7 @@ import { applicableRules, excerptOfRules, type SemanticRules } from '../contract
 import { itemPlace, type ParameterValues } from '../contract/values.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Scanner, ScannerModule, ScannerSource } from '../scanner/open-scanner.ts';
-import { UnsupportedSchema } from '../scanner/schema-alternatives.ts';
+import { UnsupportedSchema } from '../scanner/merge-rules.ts';
 import type { DecodedResponse } from './known-bodies.ts';
 
 /** A response that a scan has proved to be valid. */

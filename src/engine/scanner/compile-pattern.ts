@@ -1,4 +1,4 @@
-import { UnsupportedSchema } from './schema-alternatives.ts';
+import { UnsupportedSchema } from './merge-rules.ts';
 
 /** The length of a state's row. The row contains the next state for each possible next byte of the string. */
 const ROW = 256;

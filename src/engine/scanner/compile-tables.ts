@@ -1,7 +1,7 @@
 import { keysOf } from '../../lib/json-pointer.ts';
 import { compilePattern } from './compile-pattern.ts';
-import { EVERY_KIND, mergeRules, type ObjectRules, type ValueRules } from './merge-rules.ts';
-import { type PlacedSchema, type SchemasByPath, UnsupportedSchema } from './schema-alternatives.ts';
+import type { PlacedSchema, SchemasByPath } from '../contract/schema-alternatives.ts';
+import { EVERY_KIND, mergeRules, type ObjectRules, UnsupportedSchema, type ValueRules } from './merge-rules.ts';
 import * as layout from './table-layout.ts';
 
 /**

@@ -1,12 +1,27 @@
+import type { SchemaOrBoolean } from '../contract/openapi-document.ts';
 import {
-  alternativesOfAll,
-  type JsonSchema,
+  createAlternatives,
   type PlacedSchema,
   type SchemasByPath,
   type Together,
-  UnsupportedSchema,
-} from './schema-alternatives.ts';
+} from '../contract/schema-alternatives.ts';
 import { ARRAY, FALSE, FRACTION, INTEGER, NULL, OBJECT, STRING, TRUE } from './table-layout.ts';
+
+/**
+ * Thrown for a schema that the scanner cannot check. Responses with this schema are parsed and validated as if there
+ * were no scanner.
+ */
+export class UnsupportedSchema extends Error {
+  override readonly name = 'UnsupportedSchema';
+}
+
+// The alternatives must apply to different kinds of values, so that at most one alternative can match.
+const alternativesOf = createAlternatives({
+  maxAlternatives: 16,
+  giveUp(reason) {
+    throw new UnsupportedSchema(reason);
+  },
+});
 
 /** The rules for the members of an object. */
 export interface ObjectRules {
@@ -78,7 +93,7 @@ export function mergeRules(schemas: SchemasByPath, places: readonly PlacedSchema
 const merged = new WeakMap<SchemasByPath, WeakMap<object, ValueRules>>();
 
 function mergeAll(schemas: SchemasByPath, places: readonly PlacedSchema[]): ValueRules {
-  const possible = alternativesOfAll(schemas, places)
+  const possible = alternativesOf(schemas, places)
     .map(mergeTogether)
     .filter(({ kinds }) => kinds !== 0);
   const [first = { ...rulesOfNothing(), kinds: 0 }, ...others] = possible;
@@ -188,7 +203,7 @@ const KEYWORDS: ReadonlyMap<string, Apply> = new Map<string, Apply>([
   ],
   ['x-expected-pattern', (rules, value, path) => expectOnce(rules, { expectedPattern: String(value) }, path)],
   ['x-expected-enum', (rules, value, path) => expectOnce(rules, { expectedWords: value as readonly string[] }, path)],
-  ['items', (rules, value, path) => (rules.items = [...rules.items, { schema: value as JsonSchema, path }])],
+  ['items', (rules, value, path) => (rules.items = [...rules.items, { schema: value as SchemaOrBoolean, path }])],
   ['enum', (rules, value, path) => allowOnly(rules, value as readonly unknown[], path)],
   ['const', (rules, value, path) => allowOnly(rules, [value], path)],
   [
@@ -237,12 +252,11 @@ function mergeObject(places: Together): ObjectRules | undefined {
   let others: ObjectRules['others'] = 'reported';
   for (const { schema, path } of places) {
     if (typeof schema === 'boolean') continue;
-    const properties = (schema['properties'] ?? {}) as Readonly<Record<string, JsonSchema>>;
-    for (const [name, child] of Object.entries(properties))
+    for (const [name, child] of Object.entries(schema.properties ?? {}))
       members.set(name, [...(members.get(name) ?? []), { schema: child, path }]);
-    for (const name of (schema['required'] ?? []) as readonly string[]) required.add(name);
-    for (const name of (schema['x-expected'] ?? []) as readonly string[]) expected.add(name);
-    const additional = schema['additionalProperties'] as JsonSchema | undefined;
+    for (const name of schema.required ?? []) required.add(name);
+    for (const name of schema['x-expected'] ?? []) expected.add(name);
+    const additional = schema.additionalProperties;
     if (additional === undefined) continue;
     if (typeof additional !== 'boolean') throw new UnsupportedSchema(`additionalProperties in ${path}`);
     // `additionalProperties` ignores the properties that other schemas define for the same value.
@@ -259,4 +273,4 @@ function mergeObject(places: Together): ObjectRules | undefined {
   return { members, required, expected, others };
 }
 
-const hasProperties = ({ schema }: PlacedSchema) => typeof schema === 'object' && schema['properties'] !== undefined;
+const hasProperties = ({ schema }: PlacedSchema) => typeof schema === 'object' && schema.properties !== undefined;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ESCAPES_PER_VALUE, type JsonLimits } from '../../lib/bounded-json.ts';
 import type { ScannedDifferences } from '../model/violation.ts';
 import { createTableCompiler, createTableMemory, growTo, type ModuleMemory, toExcerptTree } from './compile-tables.ts';
-import type { PlacedSchema, SchemasByPath } from './schema-alternatives.ts';
+import type { PlacedSchema, SchemasByPath } from '../contract/schema-alternatives.ts';
 import { createReadDifferences, readExcerpt } from './read-excerpt.ts';
 import * as layout from './table-layout.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SCHEMA_BASE } from '../../../src/engine/contract/contract-files.ts';
 import { DEFAULT_JSON_LIMITS, type JsonLimits } from '../../../src/lib/bounded-json.ts';
-import type { JsonSchema } from '../../../src/engine/scanner/schema-alternatives.ts';
+import type { SchemaOrBoolean } from '../../../src/engine/contract/openapi-document.ts';
 import { openScanner } from '../../../src/engine/scanner/open-scanner.ts';
 import { type CompareBody, createCompareBody, readExamples } from '../../../tools/scanner/compare-body.ts';
 import { fuzzScanner } from '../../../tools/scanner/fuzz-scanner.ts';
@@ -10,19 +10,19 @@ import { propertyRuns } from '../../builders/property-runs.ts';
 const FILE = 'resources/tested.schema.json';
 
 /** Creates a function that compares the scanner's results for a schema with those of the parser and the validator. */
-function comparisonFor(schema: JsonSchema, excerpt: readonly string[] = [], limits?: JsonLimits): CompareBody {
+function comparisonFor(schema: SchemaOrBoolean, excerpt: readonly string[] = [], limits?: JsonLimits): CompareBody {
   const own = typeof schema === 'object' ? schema : { allOf: [schema] };
   return createCompareBody(new Map([[FILE, { $id: SCHEMA_BASE + FILE, ...own }]]), FILE, excerpt, limits);
 }
 
-const compare = (schema: JsonSchema, text: string) => comparisonFor(schema)(Buffer.from(text));
+const compare = (schema: SchemaOrBoolean, text: string) => comparisonFor(schema)(Buffer.from(text));
 
 /**
  * A schema and three groups of documents: those that the schema accepts and the scanner proves valid, those that the
  * schema rejects, and those that the schema accepts but the scanner cannot prove valid.
  */
 interface Case {
-  readonly schema: JsonSchema;
+  readonly schema: SchemaOrBoolean;
   readonly valid?: readonly string[];
   readonly invalid?: readonly string[];
   readonly closer?: readonly string[];
@@ -229,7 +229,7 @@ describe('the scanner', () => {
     ['the name "a\\nb"', { properties: { 'a\nb': true } }],
     ['the name "a:/b"', { properties: { 'a:/b': true } }],
   ])('does not support %s', (reason, schema) => {
-    const own = schema as JsonSchema;
+    const own = schema as SchemaOrBoolean;
     const source = { schemas: new Map([[FILE, own]]), schema: { schema: own, path: FILE }, excerpt: [] };
     expect(() => openScanner(DEFAULT_JSON_LIMITS).compile(source)).toThrow(reason);
   });
@@ -469,7 +469,7 @@ describe('the scanner', () => {
 
     it('returns the same object if only integers and documented values differ', () => {
       const { scan } = openScanner(DEFAULT_JSON_LIMITS).compile({
-        schemas: new Map<string, JsonSchema>(),
+        schemas: new Map<string, SchemaOrBoolean>(),
         schema: { schema, path: FILE },
         excerpt: [],
       });
@@ -516,7 +516,7 @@ describe('the scanner', () => {
       type: 'object',
       properties: { a: { type: ['string', 'null'] }, n: { type: 'integer' }, list: { type: 'array', items: pair } },
     };
-    const source = { schemas: new Map<string, JsonSchema>(), schema: { schema, path: FILE } };
+    const source = { schemas: new Map<string, SchemaOrBoolean>(), schema: { schema, path: FILE } };
     const { scan } = openScanner(DEFAULT_JSON_LIMITS).compile({
       ...source,
       excerpt: ['/a', '/n', '/list/*/b', '/error'],
@@ -536,8 +536,8 @@ describe('the scanner', () => {
   // send a body that exploits this.
   it('compiles tables after bodies were scanned', () => {
     const module = openScanner(DEFAULT_JSON_LIMITS);
-    const compile = (schema: JsonSchema) =>
-      module.compile({ schemas: new Map<string, JsonSchema>(), schema: { schema, path: FILE }, excerpt: [] });
+    const compile = (schema: SchemaOrBoolean) =>
+      module.compile({ schemas: new Map<string, SchemaOrBoolean>(), schema: { schema, path: FILE }, excerpt: [] });
     const first = compile({ type: 'string' });
     expect(first.scan(Buffer.from(`"${'x'.repeat(100_000)}"`))).toBeDefined();
     const later = compile(pair);
@@ -550,7 +550,7 @@ describe('the scanner', () => {
   // would be forwarded.
   it('finds an absolute address at every place', () => {
     const { scan } = openScanner(DEFAULT_JSON_LIMITS).compile({
-      schemas: new Map<string, JsonSchema>(),
+      schemas: new Map<string, SchemaOrBoolean>(),
       schema: { schema: pair, path: FILE },
       excerpt: [],
     });

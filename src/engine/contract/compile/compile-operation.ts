@@ -8,6 +8,7 @@ import {
   type SchemaObject,
   type SchemaOrBoolean,
 } from '../openapi-document.ts';
+import { schemasOfValue, visitDocument } from '../walk-schema.ts';
 
 /** Compiles one operation from the document into plain data. */
 export function compileOperation(
@@ -100,16 +101,11 @@ export function documentedFields(document: OpenApiDocument, source: OperationObj
   for (const [status, place] of Object.entries(source.responses)) {
     if (!status.startsWith('2')) continue;
     const { content } = resolve<ResponseObject>(document, 'responses', place);
-    for (const { schema } of Object.values(content)) collect(document, schema, names);
+    for (const media of Object.values(content))
+      for (const { properties = {} } of schemasOfValue(document, media.schema))
+        for (const name of Object.keys(properties)) names.add(name);
   }
   return [...names];
-}
-
-function collect(document: OpenApiDocument, place: SchemaOrBoolean, names: Set<string>): void {
-  if (typeof place === 'boolean') return;
-  const schema = resolve<SchemaObject>(document, 'schemas', place);
-  for (const name of Object.keys(schema.properties ?? {})) names.add(name);
-  for (const part of [...(schema.allOf ?? []), ...(schema.anyOf ?? [])]) collect(document, part, names);
 }
 
 /**
@@ -118,27 +114,15 @@ function collect(document: OpenApiDocument, place: SchemaOrBoolean, names: Set<s
  */
 export function personalFields(document: OpenApiDocument): ReadonlySet<string> {
   const names = new Set<string>();
-  const seen = new Set<unknown>();
-  const visit = (value: unknown): void => {
-    if (typeof value !== 'object' || value === null || seen.has(value)) return;
-    seen.add(value);
-    const properties: unknown = 'properties' in value ? value.properties : undefined;
-    if (typeof properties === 'object' && properties !== null)
-      for (const [name, schema] of Object.entries(properties))
-        if (isPersonal(document, schema as SchemaOrBoolean, 0)) names.add(name);
-    for (const child of Object.values(value)) visit(child);
-  };
-  visit(document.components);
-  visit(document.paths);
+  visitDocument(document, ({ properties = {} }) => {
+    for (const [name, schema] of Object.entries(properties)) if (isPersonal(document, schema)) names.add(name);
+  });
   return names;
 }
 
-const MAX_DEPTH = 8;
-
-function isPersonal(document: OpenApiDocument, place: SchemaOrBoolean, depth: number): boolean {
-  if (typeof place !== 'object' || depth > MAX_DEPTH) return false;
-  if (place['x-pii'] !== undefined) return true;
-  const target = place.$ref === undefined ? undefined : resolve<SchemaObject>(document, 'schemas', place);
-  const parts = [target, place.items, ...(place.allOf ?? []), ...(place.anyOf ?? [])];
-  return parts.some((part) => part !== undefined && part !== place && isPersonal(document, part, depth + 1));
+/** Returns whether a value or the elements of an array are personal. */
+function isPersonal(document: OpenApiDocument, place: SchemaOrBoolean, seen = new Set<SchemaOrBoolean>()): boolean {
+  return schemasOfValue(document, place, seen).some(
+    (schema) => schema['x-pii'] !== undefined || isPersonal(document, schema.items ?? true, seen),
+  );
 }

@@ -10,11 +10,11 @@ import {
   type ParameterObject,
   referencedName,
   resolve,
-  type SchemaObject,
   type SchemaOrBoolean,
 } from '../openapi-document.ts';
 import { MAX_SEGMENTS, PLACEHOLDER } from '../paths.ts';
 import type { ContractRules } from '../rules.ts';
+import { describesSameValue, innerSchemas, visitDocument } from '../walk-schema.ts';
 import { documentedFields } from '../compile/compile-operation.ts';
 
 // Names that an operation cannot have, because they are either reserved metric labels or names of inherited properties.
@@ -198,9 +198,9 @@ function checkReferences({ components }: Pick<OpenApiDocument, 'components'>): F
 /** Returns the names of the resources that a schema applies to the whole value rather than to a part of it. */
 function appliedTo(schema: SchemaOrBoolean): string[] {
   if (typeof schema === 'boolean') return [];
-  const { $ref, allOf = [], anyOf = [], oneOf = [], not = true } = schema;
-  const own = $ref === undefined ? [] : [referencedName($ref)];
-  return [...own, ...[...allOf, ...anyOf, ...oneOf, not].flatMap(appliedTo)];
+  const own = schema.$ref === undefined ? [] : [referencedName(schema.$ref)];
+  const parts = innerSchemas(schema).filter(describesSameValue);
+  return own.concat(parts.flatMap((part) => appliedTo(part.schema)));
 }
 
 /** Returns an error message if a keyword's value is invalid, or undefined otherwise. */
@@ -274,7 +274,7 @@ const KEYWORDS: Readonly<Record<string, ValueCheck>> = {
 /** Checks that the schemas in a document use only supported keywords with valid values. */
 export function checkSchemas(document: OpenApiDocument): Fault[] {
   const faults: Fault[] = [];
-  visitSchemas(document, (place, pointer) => {
+  visitDocument(document, (place, pointer) => {
     const wrong = Object.entries(place).flatMap(([keyword, value]) => keywordFaults(keyword, value, pointer));
     faults.push(...wrong);
     return wrong.length === 0;
@@ -289,10 +289,9 @@ export function checkSchemas(document: OpenApiDocument): Fault[] {
 export function requirementWarnings(document: OpenApiDocument): Fault[] {
   const described = new Set<string>();
   const required: { readonly name: string; readonly pointer: string }[] = [];
-  visitSchemas(document, (place, pointer) => {
+  visitDocument(document, (place, pointer) => {
     for (const name of Object.keys(place.properties ?? {})) described.add(name);
     for (const name of place.required ?? []) required.push({ name, pointer: `${pointer}/required` });
-    return true;
   });
   return required
     .filter(({ name }) => !described.has(name))
@@ -322,48 +321,13 @@ export function patternsIn(document: OpenApiDocument): ReadonlySet<string> {
 
 function patternPlaces(document: OpenApiDocument): { readonly pattern: string; readonly pointer: string }[] {
   const found: { readonly pattern: string; readonly pointer: string }[] = [];
-  visitSchemas(document, (place, pointer) => {
+  visitDocument(document, (place, pointer) => {
     for (const keyword of ['pattern', 'x-expected-pattern']) {
       const pattern: unknown = place[keyword];
       if (typeof pattern === 'string') found.push({ pattern, pointer: `${pointer}/${keyword}` });
     }
-    return true;
   });
   return found;
-}
-
-/**
- * Calls `visitor` for each schema in a document, and for the schemas inside it if the call returns true.
- */
-function visitSchemas(document: OpenApiDocument, visitor: (schema: SchemaObject, pointer: string) => boolean): void {
-  const visit = (place: SchemaOrBoolean, pointer: string): void => {
-    if (typeof place === 'boolean' || !visitor(place, pointer)) return;
-    const { properties = {}, items, not, additionalProperties } = place;
-    for (const [name, child] of Object.entries(properties))
-      visit(child, `${pointer}/properties/${escapePointer(name)}`);
-    for (const [keyword, child] of Object.entries({ items, not, additionalProperties }))
-      if (child !== undefined) visit(child, `${pointer}/${keyword}`);
-    for (const keyword of ['allOf', 'anyOf', 'oneOf'] as const)
-      (place[keyword] ?? []).forEach((child, index) => visit(child, `${pointer}/${keyword}/${index}`));
-  };
-  for (const { schema: found, pointer } of schemasOf(document, '', [])) visit(found, pointer);
-}
-
-interface FoundSchema {
-  readonly schema: SchemaOrBoolean;
-  readonly pointer: string;
-}
-
-/** Returns the schemas of all resources, and the values of all other `schema` keys except those inside examples. */
-function schemasOf(value: unknown, pointer: string, path: readonly string[]): FoundSchema[] {
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, child]: [string, unknown]) => {
-    if (key === 'examples' || key === 'example') return [];
-    const at = `${pointer}/${escapePointer(key)}`;
-    const isResource = path.length === 2 && path[0] === 'components' && path[1] === 'schemas';
-    if (isResource || key === 'schema') return [{ schema: child as SchemaOrBoolean, pointer: at }];
-    return schemasOf(child, at, [...path, key]);
-  });
 }
 
 function keywordFaults(keyword: string, value: unknown, pointer: string): Fault[] {

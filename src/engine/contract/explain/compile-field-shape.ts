@@ -1,7 +1,7 @@
-import { posix } from 'node:path';
 import { keysOf } from '../../../lib/json-pointer.ts';
 import type { SchemaObject, SchemaOrBoolean } from '../openapi-document.ts';
 import type { SchemaFiles } from '../generate/generate-schemas.ts';
+import { createAlternatives, type PlacedSchema, type Together } from '../schema-alternatives.ts';
 
 /**
  * The fields or elements that an alternative describes. `open` means that the alternative does not restrict them.
@@ -10,7 +10,7 @@ import type { SchemaFiles } from '../generate/generate-schemas.ts';
 type Described<T> = 'open' | 'none' | T;
 
 interface DescribedFields {
-  readonly fields: ReadonlyMap<string, SchemaGroup>;
+  readonly fields: ReadonlyMap<string, Together>;
   readonly expected: ReadonlyMap<string, SchemaObject>;
   readonly settled: boolean;
 }
@@ -46,10 +46,10 @@ export function compileFieldShape(files: SchemaFiles, file: string): FieldShape 
   // Many operations return the same resources, so the compiled shapes are cached for each contract.
   const all = compilations.get(files) ?? { files, made: new Map(), ids: new Map() };
   compilations.set(files, all);
-  return shapeOf(all, alternativesOf(files, { schema: files.get(file) ?? true, file }));
+  return shapeOf(all, alternativesOf(files, [{ schema: files.get(file) ?? true, path: file }]));
 }
 
-function shapeOf(all: Compilation, alternatives: readonly SchemaGroup[]): FieldShape {
+function shapeOf(all: Compilation, alternatives: readonly Together[]): FieldShape {
   const key = keyOf(all, alternatives);
   if (all.made.has(key)) return all.made.get(key);
   const shape: ObjectShape = { object: undefined, elements: undefined, forms: [] };
@@ -66,7 +66,7 @@ function shapeOf(all: Compilation, alternatives: readonly SchemaGroup[]): FieldS
     for (const [name, ways] of inside) {
       const child = shapeOf(
         all,
-        ways.flatMap(([, places]) => alternativesOfAll(all.files, places)),
+        ways.flatMap(([, places]) => alternativesOf(all.files, places)),
       );
       if (child !== undefined) inner.push({ name, shape: child });
     }
@@ -78,7 +78,7 @@ function shapeOf(all: Compilation, alternatives: readonly SchemaGroup[]): FieldS
   if (items.length > 0 && !items.includes('open'))
     shape.elements = shapeOf(
       all,
-      items.flatMap((places) => (places === 'open' ? [] : alternativesOfAll(all.files, places))),
+      items.flatMap((places) => (places === 'open' ? [] : alternativesOf(all.files, places))),
     );
   shape.forms = formsOfAll(alternatives);
   if (shape.object !== undefined || shape.elements !== undefined || shape.forms.length > 0) return shape;
@@ -88,20 +88,20 @@ function shapeOf(all: Compilation, alternatives: readonly SchemaGroup[]): FieldS
 
 const allows = ({ type }: SchemaObject, wanted: string) => type === undefined || [type].flat().includes(wanted);
 
-function fieldsOf(places: SchemaGroup): Described<DescribedFields> {
-  const fields = new Map<string, Place[]>();
+function fieldsOf(places: Together): Described<DescribedFields> {
+  const fields = new Map<string, PlacedSchema[]>();
   const expected = new Map<string, SchemaObject>();
   const required = new Set<string>();
   let settled = false;
   let beyond = false;
-  for (const { schema, file } of places) {
+  for (const { schema, path } of places) {
     if (schema === false) return 'none';
     if (schema === true) continue;
     if (!allows(schema, 'object') || isNothing(schema)) return 'none';
     settled ||= schema['additionalProperties'] !== undefined;
     beyond ||= BEYOND_NAMES.some((name) => Object.hasOwn(schema, name));
     for (const [name, child] of Object.entries(schema.properties ?? {}))
-      fields.set(name, [...(fields.get(name) ?? []), { schema: child, file }]);
+      fields.set(name, [...(fields.get(name) ?? []), { schema: child, path }]);
     for (const name of schema['x-expected'] ?? []) if (!expected.has(name)) expected.set(name, schema);
     for (const name of schema.required ?? []) required.add(name);
   }
@@ -153,7 +153,7 @@ function isOfType(value: unknown, type: string): boolean {
  * Returns the expected forms of a value. If several alternatives accept values of a type, the expected form of these
  * values is unknown.
  */
-function formsOfAll(alternatives: readonly SchemaGroup[]): readonly ExpectedForm[] {
+function formsOfAll(alternatives: readonly Together[]): readonly ExpectedForm[] {
   const possible = alternatives.filter((places) => !places.some(({ schema }) => isNothing(schema)));
   return (['string', 'number', 'any'] as const).flatMap((type) => {
     const accepting = type === 'any' ? possible : possible.filter((places) => places.every(acceptsType(type)));
@@ -164,11 +164,11 @@ function formsOfAll(alternatives: readonly SchemaGroup[]): readonly ExpectedForm
 
 const acceptsType =
   (type: 'string' | 'number') =>
-  ({ schema }: Place): boolean =>
+  ({ schema }: PlacedSchema): boolean =>
     typeof schema === 'boolean' || allows(schema, type) || (type === 'number' && allows(schema, 'integer'));
 
 function formsOf(
-  places: SchemaGroup,
+  places: Together,
   keywords: Partial<Record<ExpectedForm['keyword'], CompileForm>>,
 ): readonly ExpectedForm[] {
   return places.flatMap(({ schema }) =>
@@ -180,14 +180,14 @@ function formsOf(
   );
 }
 
-function itemsOf(places: SchemaGroup): Described<SchemaGroup> {
-  const items: Place[] = [];
-  for (const { schema, file } of places) {
+function itemsOf(places: Together): Described<Together> {
+  const items: PlacedSchema[] = [];
+  for (const { schema, path } of places) {
     if (schema === false) return 'none';
     if (schema === true) continue;
     if (!allows(schema, 'array') || isNothing(schema)) return 'none';
     if (BEYOND_ITEMS.some((name) => Object.hasOwn(schema, name))) return 'open';
-    if (schema.items !== undefined) items.push({ schema: schema.items, file });
+    if (schema.items !== undefined) items.push({ schema: schema.items, path });
   }
   return items.length === 0 ? 'open' : items;
 }
@@ -199,7 +199,7 @@ function isNothing(schema: SchemaOrBoolean): boolean {
   return not === true || (typeof not === 'object' && not !== null && Object.keys(not).length === 0);
 }
 
-function keyOf({ ids }: Compilation, alternatives: readonly SchemaGroup[]): string {
+function keyOf({ ids }: Compilation, alternatives: readonly Together[]): string {
   const idOf = (schema: SchemaOrBoolean) => {
     const known = ids.get(schema) ?? ids.size;
     ids.set(schema, known);
@@ -211,55 +211,14 @@ function keyOf({ ids }: Compilation, alternatives: readonly SchemaGroup[]): stri
   return [...new Set(texts)].toSorted().join('|');
 }
 
-/** A schema and the file against which its references are resolved. */
-interface Place {
-  readonly schema: SchemaOrBoolean;
-  readonly file: string;
-}
-
-/** A group of schemas, all of which a value must match. */
-type SchemaGroup = readonly Place[];
-
-/** The maximum number of alternatives. No contract needs this many. */
-const MAX_ALTERNATIVES = 64;
-const MAX_DEPTH = 32;
-
-/** A placeholder for a schema that is not inspected. In values that it describes, no field counts as undocumented. */
-const ANYTHING: Place = { schema: { if: true }, file: '' };
-
 /**
- * Returns the alternative ways in which a value can match a schema, with references resolved and `allOf` parts
- * combined.
+ * Returns the alternative ways in which a value can match schemas. If there are more than any contract needs, a
+ * placeholder stands for them. In values that it describes, no field counts as undocumented.
  */
-function alternativesOf(files: SchemaFiles, place: Place, depth = 0): readonly SchemaGroup[] {
-  const { schema, file } = place;
-  if (depth > MAX_DEPTH) return [[ANYTHING]];
-  if (typeof schema === 'boolean') return [[place]];
-  let ways: readonly SchemaGroup[] = [[place]];
-  if (schema.$ref !== undefined) {
-    const target = posix.join(posix.dirname(file), schema.$ref);
-    ways = both(ways, alternativesOf(files, { schema: files.get(target) ?? true, file: target }, depth + 1));
-  }
-  for (const part of schema.allOf ?? []) ways = both(ways, alternativesOf(files, { schema: part, file }, depth + 1));
-  for (const choice of [schema.anyOf, schema.oneOf]) {
-    if (choice === undefined) continue;
-    ways = both(
-      ways,
-      choice.flatMap((part) => alternativesOf(files, { schema: part, file }, depth + 1)),
-    );
-  }
-  return ways;
-}
-
-/** Returns the alternative ways in which a value can match all of several schemas. */
-function alternativesOfAll(files: SchemaFiles, places: SchemaGroup): readonly SchemaGroup[] {
-  return places.reduce<readonly SchemaGroup[]>((ways, place) => both(ways, alternativesOf(files, place)), [[]]);
-}
-
-function both(left: readonly SchemaGroup[], right: readonly SchemaGroup[]): readonly SchemaGroup[] {
-  if (left.length * right.length > MAX_ALTERNATIVES) return [[ANYTHING]];
-  return left.flatMap((one) => right.map((other) => [...one, ...other]));
-}
+const alternativesOf = createAlternatives({
+  maxAlternatives: 64,
+  giveUp: () => [[{ schema: { if: true }, path: '' }]],
+});
 
 /**
  * The documented fields and the expected forms of a value. Undefined if the contract describes neither.

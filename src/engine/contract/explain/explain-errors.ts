@@ -9,7 +9,6 @@ import {
   str,
   type ValidateFunction,
 } from 'ajv/dist/2020.js';
-import { Type } from 'ajv/dist/compile/util.js';
 import { escapePointer } from '../../../lib/json-pointer.ts';
 import { plainName } from '../../privacy/shown-name.ts';
 import { SCHEMA_BASE } from '../contract-files.ts';
@@ -132,7 +131,8 @@ function explainKeywords(limits: ExplainLimits): readonly CodeKeywordDefinition[
     const one = gen.name('valid');
     gen.forRange('i', 0, _`Math.min(${data}.length, ${limit}.elements)`, (index) => {
       gen.if(_`${ERRORS} - ${start} >= ${limit}.errors`, () => gen.break());
-      cxt.subschema({ keyword: 'items', dataProp: index, dataPropType: Type.Num }, one);
+      // Ajv writes the name of a member into a path as a string.
+      cxt.subschema({ keyword: 'items', dataProp: gen.const('key', _`String(${index})`) }, one);
       gen.if(_`!${one}`, () => {
         gen.assign(valid, false);
         if (it.allErrors !== true) gen.break();
@@ -161,7 +161,7 @@ function explainKeywords(limits: ExplainLimits): readonly CodeKeywordDefinition[
         }
         const one = gen.name('valid');
         const before = gen.const('before', ERRORS);
-        cxt.subschema({ keyword: 'additionalProperties', dataProp: key, dataPropType: Type.Str }, one);
+        cxt.subschema({ keyword: 'additionalProperties', dataProp: key }, one);
         gen.if(_`!${one}`, () => {
           if (it.createErrors !== false) gen.code(_`${shorten}(${ALL_ERRORS}, ${before}, ${pathOf(cxt)}, ${key})`);
           gen.assign(valid, false);

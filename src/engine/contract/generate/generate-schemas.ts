@@ -21,6 +21,7 @@ import {
   type SchemaObject,
   type SchemaOrBoolean,
 } from '../openapi-document.ts';
+import { describesSameValue, mapInner, visitSchemas } from '../walk-schema.ts';
 
 /** The generated schemas, keyed by their path relative to the schema folder. */
 export type SchemaFiles = ReadonlyMap<string, SchemaObject>;
@@ -125,14 +126,18 @@ export const EXPECTATIONS: readonly string[] = [
   'x-expected-maximum',
 ];
 
+const isKept = ([keyword]: readonly [string, unknown]): boolean =>
+  !STRIPPED.has(keyword) && (!keyword.startsWith('x-') || EXPECTATIONS.includes(keyword));
+
 /** Converts a schema from the document to JSON Schema without examples, formats and most extensions. */
 export function stripSchema(schema: SchemaOrBoolean, writeReference: WriteReference): SchemaOrBoolean {
   // The schema `false` becomes an object because an Ajv error can be traced back to an object but not to a boolean.
   if (typeof schema === 'boolean') return schema || { not: {} };
-  const strip = (child: SchemaOrBoolean) => stripSchema(child, writeReference);
-  const plain: Record<string, unknown> = {};
-  for (const [keyword, value] of Object.entries(schema))
-    if (!STRIPPED.has(keyword) && (!keyword.startsWith('x-') || EXPECTATIONS.includes(keyword))) plain[keyword] = value;
+  // If `additionalProperties` is `false`, it is not replaced, because the violation names the field.
+  const mapped = mapInner(schema, ({ keyword, schema: inner }) =>
+    keyword === 'additionalProperties' && inner === false ? inner : stripSchema(inner, writeReference),
+  );
+  const plain: Record<string, unknown> = Object.fromEntries(Object.entries(mapped).filter(isKept));
   // A format describes values without restricting them. `int64` is the only one whose values a double can tell apart,
   // so numbers outside its range are reported. The bounds are as precise as a double allows.
   if (schema.format === 'int64') {
@@ -140,18 +145,6 @@ export function stripSchema(schema: SchemaOrBoolean, writeReference: WriteRefere
     plain['x-expected-maximum'] ??= 2 ** 63;
   }
   if (schema.$ref !== undefined) plain['$ref'] = writeReference(schema.$ref);
-  if (schema.items !== undefined) plain['items'] = strip(schema.items);
-  if (schema.allOf) plain['allOf'] = schema.allOf.map(strip);
-  if (schema.anyOf) plain['anyOf'] = schema.anyOf.map(strip);
-  if (schema.oneOf) plain['oneOf'] = schema.oneOf.map(strip);
-  if (schema.not !== undefined) plain['not'] = strip(schema.not);
-  // If `additionalProperties` is `false`, it is not replaced, because the violation names the field.
-  if (typeof schema.additionalProperties === 'object')
-    plain['additionalProperties'] = strip(schema.additionalProperties);
-  if (schema.properties)
-    plain['properties'] = Object.fromEntries(
-      Object.entries(schema.properties).map(([name, child]) => [name, strip(child)]),
-    );
   return plain;
 }
 
@@ -162,38 +155,30 @@ export function stripSchema(schema: SchemaOrBoolean, writeReference: WriteRefere
 export function projectSchema(schema: SchemaOrBoolean, inEnvelope = false): SchemaOrBoolean {
   if (typeof schema === 'boolean') return schema;
   const envelope = inEnvelope || schema['x-envelope'] === true;
-  const projected: Record<string, unknown> = { ...schema };
+  const projected = mapInner(schema, (inner) =>
+    inner.keyword === 'not' ? inner.schema : projectSchema(inner.schema, envelope && describesSameValue(inner)),
+  );
   if (!envelope) {
     delete projected['required'];
     delete projected['x-expected'];
     delete projected['minProperties'];
   }
-  if (schema.items !== undefined) projected['items'] = projectSchema(schema.items);
-  if (schema.allOf) projected['allOf'] = schema.allOf.map((part) => projectSchema(part, envelope));
-  if (schema.anyOf) projected['anyOf'] = schema.anyOf.map((part) => projectSchema(part, envelope));
   if (schema.oneOf) {
     // With fewer required fields, a value can match more than one alternative, so `oneOf` becomes `anyOf`.
+    const choice = { anyOf: projected['oneOf'] as readonly SchemaOrBoolean[] };
     delete projected['oneOf'];
-    const choice = { anyOf: schema.oneOf.map((part) => projectSchema(part, envelope)) };
     projected['allOf'] = [...((projected['allOf'] as SchemaOrBoolean[] | undefined) ?? []), choice];
   }
-  if (schema.additionalProperties !== undefined)
-    projected['additionalProperties'] = projectSchema(schema.additionalProperties);
-  if (schema.properties)
-    projected['properties'] = Object.fromEntries(
-      Object.entries(schema.properties).map(([name, child]) => [name, projectSchema(child)]),
-    );
   return projected;
 }
 
 /** Returns the names of the resources that a schema refers to directly. */
 function referencesOf(schema: SchemaOrBoolean): string[] {
-  if (typeof schema === 'boolean') return [];
-  const { items = true, not = true, additionalProperties = true, allOf = [], anyOf = [], oneOf = [] } = schema;
-  const parts = [items, not, additionalProperties, ...allOf, ...anyOf, ...oneOf];
-  const children = [...parts, ...Object.values(schema.properties ?? {})];
-  const own = schema.$ref === undefined ? [] : [referencedName(schema.$ref)];
-  return [...own, ...children.flatMap(referencesOf)];
+  const names: string[] = [];
+  visitSchemas(schema, ({ $ref }) => {
+    if ($ref !== undefined) names.push(referencedName($ref));
+  });
+  return names;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { supportOf } from '../confidence.ts';
-import { type DocumentNode, nodeAt, type SchemaNode, splitPath } from '../../../learner/document.ts';
+import type { SchemaObject } from '../../../engine/contract/openapi-document.ts';
+import { type DocumentNode, nodeAt, splitPath } from '../../../learner/document.ts';
 import type { Observations } from '../../../learner/observations/observations.ts';
 import { flatten, itemSites, memberNames, memberSites, type Site } from '../../../learner/place-schema.ts';
 import { alwaysPresent, kindsOf, type Shape } from '../../../learner/shape/shape.ts';
@@ -9,7 +10,7 @@ import { type ProposedSchema, schemaWords, toSchema } from './proposed-schema.ts
 /** Proposes schemas for responses without an envelope or with an envelope that differs from the documented one. */
 export function proposeEnvelopes({ envelopes }: Observations, document: DocumentNode): Proposal[] {
   return [...envelopes].flatMap(([path, shape]): Proposal[] => {
-    const schema = nodeAt(document, path) as SchemaNode | undefined;
+    const schema = nodeAt(document, path) as SchemaObject | undefined;
     if (schema === undefined) return [];
     const found = schemaOf(shape, itemsOf(document, { path, schema }));
     if (found === undefined || isAllowed(schema, found)) return [];
@@ -30,7 +31,7 @@ export function proposeEnvelopes({ envelopes }: Observations, document: Document
 }
 
 /** Returns whether the contract or an overlay already has an alternative that allows the sampled responses. */
-function isAllowed({ anyOf = [] }: SchemaNode, found: ProposedSchema): boolean {
+function isAllowed({ anyOf = [] }: SchemaObject, found: ProposedSchema): boolean {
   return anyOf.some((one) => {
     if (typeof one === 'boolean' || one.type === undefined || one.type !== found['type']) return false;
     const always: readonly unknown[] = Array.isArray(found['required']) ? found['required'] : [];

@@ -1,5 +1,6 @@
 import { supportOf } from '../confidence.ts';
-import { childPath, type DocumentNode, nodeAt, type SchemaNode } from '../../../learner/document.ts';
+import type { SchemaObject } from '../../../engine/contract/openapi-document.ts';
+import { childPath, type DocumentNode, nodeAt } from '../../../learner/document.ts';
 import type { Observations } from '../../../learner/observations/observations.ts';
 import { flatten, memberNames } from '../../../learner/place-schema.ts';
 import type { ObjectCounts, Shape } from '../../../learner/shape/shape.ts';
@@ -9,7 +10,7 @@ import { expectedMembers, objectKeywords, schemaWords, toSchema } from './propos
 /** Proposes descriptions for undocumented members. */
 export function proposeFields({ described }: Observations, document: DocumentNode, minResponses: number): Proposal[] {
   return [...described].flatMap(([path, { objects }]) => {
-    const schema = nodeAt(document, path) as SchemaNode | undefined;
+    const schema = nodeAt(document, path) as SchemaObject | undefined;
     if (schema === undefined) return [];
     const sites = flatten(document, { path, schema });
     const known = memberNames(sites);
@@ -25,7 +26,7 @@ export function proposeFields({ described }: Observations, document: DocumentNod
 
 interface Owner {
   readonly path: string;
-  readonly schema: SchemaNode;
+  readonly schema: SchemaObject;
   readonly objects: ObjectCounts;
   /** True if the schema already has a list of expected members to which more names can be added. */
   hasExpected: boolean;

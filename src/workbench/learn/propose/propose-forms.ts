@@ -1,5 +1,6 @@
 import { supportOf } from '../confidence.ts';
-import { type DocumentNode, nodeAt, type SchemaNode, splitPath } from '../../../learner/document.ts';
+import type { SchemaObject } from '../../../engine/contract/openapi-document.ts';
+import { type DocumentNode, nodeAt, splitPath } from '../../../learner/document.ts';
 import type { Observations } from '../../../learner/observations/observations.ts';
 import { kindsOf, mergeShapes, type Shape } from '../../../learner/shape/shape.ts';
 import { placeName, type Proposal, replaceNode } from './proposal.ts';
@@ -18,7 +19,7 @@ export function proposeForms(seen: Observations, document: DocumentNode, minConf
     const shapes = keywords.flatMap((keyword) => broken.get(keyword) ?? []);
     const [rarest] = shapes.toSorted((one, other) => one.seen - other.seen);
     if (rarest === undefined) return [];
-    const remaining = Object.entries(node as SchemaNode).filter(([keyword]) => !keywords.includes(keyword));
+    const remaining = Object.entries(node as SchemaObject).filter(([keyword]) => !keywords.includes(keyword));
     const [place, list] = [placeName(path), keywords.join(' and ')];
     return [
       {

@@ -1,5 +1,6 @@
 import { supportOf } from '../confidence.ts';
-import { childPath, type DocumentNode, nodeAt, type SchemaNode } from '../../../learner/document.ts';
+import type { SchemaObject } from '../../../engine/contract/openapi-document.ts';
+import { childPath, type DocumentNode, nodeAt } from '../../../learner/document.ts';
 import type { Observations } from '../../../learner/observations/observations.ts';
 import { mergeShapes, type Shape } from '../../../learner/shape/shape.ts';
 import { placeName, type Proposal } from './proposal.ts';
@@ -17,7 +18,7 @@ interface MissingMember {
  */
 export function proposeOptional(seen: Observations, document: DocumentNode, minConfidence: number): Proposal[] {
   return [...missingByPath(seen)].flatMap(([path, members]) => {
-    const schema = (nodeAt(document, path) ?? {}) as SchemaNode;
+    const schema = (nodeAt(document, path) ?? {}) as SchemaObject;
     const certain = [...members.values()].filter(({ shape }) => supportOf(shape).confidence >= minConfidence);
     const lists = ['required', 'x-expected'] as const;
     return lists.flatMap((list) => proposeShorter(path, list, schema[list] ?? [], certain));

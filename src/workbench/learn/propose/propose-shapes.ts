@@ -1,5 +1,6 @@
 import { supportOf } from '../confidence.ts';
-import { type DocumentNode, nodeAt, type SchemaNode } from '../../../learner/document.ts';
+import type { SchemaObject } from '../../../engine/contract/openapi-document.ts';
+import { type DocumentNode, nodeAt } from '../../../learner/document.ts';
 import type { Observations } from '../../../learner/observations/observations.ts';
 import { referenced } from '../../../learner/place-schema.ts';
 import { type OverlayAction, placeName, type Proposal, replaceNode } from './proposal.ts';
@@ -9,7 +10,7 @@ import { type ProposedSchema, schemaWords, toSchema } from './proposed-schema.ts
 export function proposeShapes({ open }: Observations, document: DocumentNode): Proposal[] {
   const taken = new Set(Object.keys(document.components.schemas));
   return [...open].flatMap(([path, shape]): Proposal[] => {
-    const node = nodeAt(document, path) as SchemaNode | undefined;
+    const node = nodeAt(document, path) as SchemaObject | undefined;
     const schema = toSchema(shape);
     if (node === undefined || Object.keys(schema).length === 0) return [];
     if (node.$ref !== undefined && !leavesOpen(document, node.$ref)) return [];
@@ -31,7 +32,7 @@ export function proposeShapes({ open }: Observations, document: DocumentNode): P
  * Returns actions that add the sampled shape to a place. If the place has an expected type, its schema is replaced,
  * because the type in the sampled shape takes the place of the expected one, and an overlay cannot remove a string.
  */
-function withShape(path: string, node: SchemaNode, shape: ProposedSchema): OverlayAction[] {
+function withShape(path: string, node: SchemaObject, shape: ProposedSchema): OverlayAction[] {
   const place = placeName(path);
   const { 'x-expected-type': expectedType, ...others } = node;
   return expectedType === undefined

@@ -1,5 +1,6 @@
 import { supportOf } from '../confidence.ts';
-import { type DocumentNode, nodeAt, type SchemaNode, splitPath } from '../../../learner/document.ts';
+import type { SchemaObject } from '../../../engine/contract/openapi-document.ts';
+import { type DocumentNode, nodeAt, splitPath } from '../../../learner/document.ts';
 import type { Observations } from '../../../learner/observations/observations.ts';
 import { flatten, typeOf } from '../../../learner/place-schema.ts';
 import { kindsOf } from '../../../learner/shape/shape.ts';
@@ -9,7 +10,7 @@ import { type ProposedSchema, schemaWords, toSchema } from './proposed-schema.ts
 /** Proposes additional types for fields whose values did not have the documented type. */
 export function proposeTypes({ mistyped }: Observations, document: DocumentNode): Proposal[] {
   return [...mistyped].flatMap(([path, shape]): Proposal[] => {
-    const schema = nodeAt(document, path) as SchemaNode | undefined;
+    const schema = nodeAt(document, path) as SchemaObject | undefined;
     if (schema === undefined || schema['const'] !== undefined || schema.enum !== undefined) return [];
     const documented = new Set(
       flatten(document, { path, schema }).flatMap((site) => [typeOf(site.schema) ?? []].flat()),
@@ -30,7 +31,7 @@ export function proposeTypes({ mistyped }: Observations, document: DocumentNode)
 }
 
 /** Returns the actions that add types. `types` consists of the documented types and the additional types. */
-function widen(path: string, schema: SchemaNode, found: ProposedSchema, types: readonly string[]): OverlayAction[] {
+function widen(path: string, schema: SchemaObject, found: ProposedSchema, types: readonly string[]): OverlayAction[] {
   const place = placeName(path);
   const change = 'a type in addition to the documented one';
   if (schema.$ref !== undefined) return replaceNode(path, { anyOf: [schema, found] }, place, change);
@@ -48,7 +49,7 @@ const SAFE_KEYWORDS = new Set(['x-expected', 'properties', 'additionalProperties
  * Returns the keywords of the additional type that can be added to the schema without restricting values of the
  * documented type.
  */
-function compatibleKeywords(schema: SchemaNode, found: ProposedSchema): ProposedSchema {
+function compatibleKeywords(schema: SchemaObject, found: ProposedSchema): ProposedSchema {
   return Object.fromEntries(
     Object.entries(found).filter(([keyword]) => SAFE_KEYWORDS.has(keyword) && schema[keyword] === undefined),
   );

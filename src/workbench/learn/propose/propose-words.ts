@@ -1,5 +1,6 @@
 import { confidenceOf } from '../confidence.ts';
-import { type DocumentNode, nodeAt, type SchemaNode } from '../../../learner/document.ts';
+import type { SchemaObject } from '../../../engine/contract/openapi-document.ts';
+import { type DocumentNode, nodeAt } from '../../../learner/document.ts';
 import type { Observations, Vocabulary } from '../../../learner/observations/observations.ts';
 import { type Limits, type OverlayAction, placeName, type Proposal } from './proposal.ts';
 
@@ -12,7 +13,7 @@ const CLOSED = 0.95;
 export function proposeWords({ vocabularies }: Observations, document: DocumentNode, limits: Limits): Proposal[] {
   const { minResponses, minConfidence } = limits;
   return [...vocabularies].flatMap(([path, seen]): Proposal[] => {
-    const schema = nodeAt(document, path) as SchemaNode | undefined;
+    const schema = nodeAt(document, path) as SchemaObject | undefined;
     const words = [...seen.words].filter(([, { answers }]) => answers >= minResponses).map(([word]) => word);
     if (schema === undefined || words.length === 0) return [];
     const known = documentedWords(document, path, schema);
@@ -48,7 +49,7 @@ interface DocumentedWords {
 }
 
 /** Returns the words that the schema at a path documents, either in a list of values or in a description. */
-function documentedWords(document: DocumentNode, path: string, schema: SchemaNode): DocumentedWords {
+function documentedWords(document: DocumentNode, path: string, schema: SchemaObject): DocumentedWords {
   const place = placeName(path);
   const expected = schema['x-expected-enum'];
   const list = schema.enum ?? (Array.isArray(expected) ? (expected as readonly unknown[]) : undefined);
@@ -63,7 +64,7 @@ function documentedWords(document: DocumentNode, path: string, schema: SchemaNod
   }
   // If the words are in an array, they are listed in the array's description.
   const describing = path.replace(/\.items$/, '');
-  const { description: before = '' } = (nodeAt(document, describing) ?? schema) as SchemaNode;
+  const { description: before = '' } = (nodeAt(document, describing) ?? schema) as SchemaObject;
   const words = (SEEN.exec(before)?.[1] ?? '').split(',').flatMap((word) => word.trim() || []);
   return {
     words,

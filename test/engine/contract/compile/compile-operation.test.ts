@@ -22,6 +22,7 @@ describe('the names of personal fields', () => {
               mail: { $ref: '#/components/schemas/Mail' },
               mails: { items: { $ref: '#/components/schemas/Mail' } },
               either: { anyOf: [{ type: 'null' }, { $ref: '#/components/schemas/Mail' }] },
+              one: { oneOf: [{ type: 'null' }, { $ref: '#/components/schemas/Mail' }] },
               plain: { type: 'string' },
             },
           },
@@ -29,6 +30,6 @@ describe('the names of personal fields', () => {
       },
     };
     const made = { components: { schemas }, paths: {} } as unknown as OpenApiDocument;
-    expect([...personalFields(made)]).toEqual(['mail', 'mails', 'either']);
+    expect([...personalFields(made)]).toEqual(['mail', 'mails', 'either', 'one']);
   });
 });
