@@ -34,5 +34,4 @@ export const STILL_TO_MOVE: readonly string[] = [
   'features/console/console-sources.ts → features/levels/ladder/create-ladder.ts',
   'features/console/console-sources.ts → features/levels/overrides/create-overrides.ts',
   'features/console/create-api.ts → features/levels/overrides/overrides-router.ts',
-  'workbench/report/detail-lines.ts → profile/base-path.ts',
 ];

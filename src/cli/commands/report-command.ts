@@ -75,20 +75,16 @@ export const reportCommand: Command = {
     );
     const reports = openReports(line, io, settings, operations);
     const { fingerprint, compare, format, rules } = request;
-    if (fingerprint !== undefined) return showFinding(fingerprint, request, reports, line, io);
+    const { basePath } = settings.profile;
+    if (fingerprint !== undefined) return showFinding(fingerprint, request, { reports, basePath }, line, io);
     if (compare !== undefined)
       return showComparison(compare, request, { reports, whyUnreported: createWhyUnreported(settings) }, line, io);
     const report = await reports.read(request);
     if (request.suggestAllow) {
-      const policy = compileUndocumentedPolicy(
-        settings.profile.basePath,
-        'enforce',
-        false,
-        settings.undocumented.allow,
-      );
+      const policy = compileUndocumentedPolicy(basePath, 'enforce', false, settings.undocumented.allow);
       const isAllowed = (method: string, path: string) => policy(method, path, undefined).pass;
       const isCritical = anyoneMayChange(settings, () => readRoles(settings));
-      writeText(suggestAllowLines(report, { isAllowed, isCritical }).join('\n'), line, io);
+      writeText(suggestAllowLines(report, { basePath, isAllowed, isCritical }).join('\n'), line, io);
       return EXIT.ok;
     }
     writeText(REPORT_FORMATS.get(format)?.report(report, renderOptions(line, io)) ?? '', line, io);
@@ -267,7 +263,7 @@ function addedOf({ findings }: Comparison): Pick<Report, 'groups' | 'outages'> {
 async function showFinding(
   fingerprint: string,
   request: ReportRequest,
-  reports: Reports,
+  { reports, basePath }: { readonly reports: Reports; readonly basePath: string },
   line: CommandLine,
   io: CommandIo,
 ): Promise<number> {
@@ -281,7 +277,7 @@ async function showFinding(
     io.err(`portico: ${fingerprint} ${problem} in ${reports.source}; portico report lists all violations`);
     return EXIT.failed;
   }
-  const text = request.format === 'json' ? renderJsonFinding(finding) : detailLines(finding).join('\n');
+  const text = request.format === 'json' ? renderJsonFinding(finding) : detailLines(finding, basePath).join('\n');
   writeText(text, line, io);
   return EXIT.ok;
 }

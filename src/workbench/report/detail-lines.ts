@@ -6,15 +6,14 @@ import {
   type SuggestedEntry,
   suggestFix,
 } from '../../engine/contract/suggest-fix.ts';
-import { BASE_PATH } from '../../profile/base-path.ts';
 import { plainText } from '../../lib/plain-text.ts';
 import { CATEGORY_WORDS, countWords, operationName, placeWords, timeWords } from './report-words.ts';
 import { shareWords } from '../../lib/share-words.ts';
 import { type Finding, findingsOf, type Report } from './report.ts';
 import { acceptLines, summaryLine } from './table-report.ts';
 
-/** Formats all details of one violation for a terminal. */
-export function detailLines(finding: Finding): readonly string[] {
+/** Formats all details of one violation for a terminal. `basePath` is the path under which the API's addresses lie. */
+export function detailLines(finding: Finding, basePath: string): readonly string[] {
   const { entry, baselineState, accepted, requests, share, place } = finding;
   const releases = Object.entries(entry.releases).map(([label, count]) => `${label} (${count})`);
   return [
@@ -54,7 +53,7 @@ export function detailLines(finding: Finding): readonly string[] {
     ),
     '',
     ...acceptanceLines(finding),
-    ...overlayLines(finding),
+    ...overlayLines(finding, basePath),
   ];
 }
 
@@ -80,8 +79,8 @@ function acceptanceLines(finding: Finding): readonly string[] {
 
 const row = (name: string, value: string): string => `  ${name.padEnd(12)} ${plainText(value)}`;
 
-function overlayLines(finding: Finding): readonly string[] {
-  const { advice, overlay } = suggestFix(finding.entry, finding.place, BASE_PATH);
+function overlayLines(finding: Finding, basePath: string): readonly string[] {
+  const { advice, overlay } = suggestFix(finding.entry, finding.place, basePath);
   return ['', advice, ...overlay.map((line) => `  ${line}`)];
 }
 
@@ -89,6 +88,8 @@ const SAFE: ReadonlySet<string> = new Set(['GET', 'OPTIONS']);
 
 /** Decides which entries are suggested. */
 interface AllowRules {
+  /** The path under which all of the API's addresses lie. */
+  readonly basePath: string;
   /** Returns whether the configuration already allows a request. */
   readonly isAllowed: (method: string, path: string) => boolean;
   /** Returns whether `portico audit` would call an entry critical. Such an entry is not suggested. */
@@ -103,12 +104,12 @@ interface AllowRules {
  */
 export function suggestAllowLines(
   report: Pick<Report, 'groups' | 'dropped'>,
-  { isAllowed, isCritical }: AllowRules,
+  { basePath, isAllowed, isCritical }: AllowRules,
 ): readonly string[] {
   const undocumented = findingsOf(report).filter(({ entry }) => entry.check === 'undocumented');
   const counts = new Map<string, SuggestedEntry & { count: number }>();
   for (const { entry } of undocumented) {
-    const allow = allowEntryOf(entry, BASE_PATH);
+    const allow = allowEntryOf(entry, basePath);
     if (allow === undefined || isAllowed(allow.method, allow.path)) continue;
     const key = `${allow.path} ${allow.method}`;
     counts.set(key, { ...allow, count: (counts.get(key)?.count ?? 0) + entry.count });
@@ -121,9 +122,9 @@ export function suggestAllowLines(
     const lines = group.map((one) => `    ${allowEntryLine(one)} # ${noteOf(one)}`);
     return lines.length === 0 ? [] : [`    # ${title}`, ...lines];
   };
-  const unsuggested = undocumented.filter(({ entry }) => allowEntryOf(entry, BASE_PATH) === undefined);
-  const hidden = unsuggested.filter(({ entry }) => isAllowable(entry));
-  const never = unsuggested.filter(({ entry }) => !isAllowable(entry));
+  const unsuggested = undocumented.filter(({ entry }) => allowEntryOf(entry, basePath) === undefined);
+  const hidden = unsuggested.filter(({ entry }) => isAllowable(entry, basePath));
+  const never = unsuggested.filter(({ entry }) => !isAllowable(entry, basePath));
   return [
     '# Entries for undocumented paths. Delete the entries that your clients do not need.',
     '# {id} matches any one segment.',
@@ -153,8 +154,8 @@ function commentsOf(title: string, findings: readonly Finding[]): readonly strin
 const noteOf = ({ count }: { readonly count: number }): string => countWords(count, 'request');
 
 /** Returns whether an entry could allow the requests of a ledger entry if their whole path were known. */
-function isAllowable({ check, direction, at }: LedgerEntry): boolean {
+function isAllowable({ check, direction, at }: LedgerEntry, basePath: string): boolean {
   const [, method = '', place = ''] = /^([A-Z-]+) (\/.*)$/.exec(at) ?? [];
   if (check !== 'undocumented' || direction !== 'request') return false;
-  return isAllowedMethod(method) && place.startsWith(BASE_PATH) && /^[^#\s]/.test(place.slice(BASE_PATH.length));
+  return isAllowedMethod(method) && place.startsWith(basePath) && /^[^#\s]/.test(place.slice(basePath.length));
 }

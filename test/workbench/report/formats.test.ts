@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { BASE_PATH } from '../../../src/profile/base-path.ts';
 import { detailLines } from '../../../src/workbench/report/detail-lines.ts';
 import { REPORT_FORMATS } from '../../../src/workbench/report/formats.ts';
 import { UNDOCUMENTED_FIELD } from '../../../src/engine/model/violation.ts';
@@ -144,7 +145,7 @@ describe('JUnit XML', () => {
 describe('the detail of a violation', () => {
   it('shows all details, how to accept the violation, and how to fix it', () => {
     const [finding] = findingsOf(reportOf(snapshotWith([entryWith({ suggestion: 'ask the team' })])));
-    const text = finding === undefined ? '' : detailLines(finding).join('\n');
+    const text = finding === undefined ? '' : detailLines(finding, BASE_PATH).join('\n');
     for (const part of [
       '/list/*/title is missing',
       'schemas/resources/node.schema.json:7  #/required',
@@ -163,7 +164,8 @@ describe('the detail of a violation', () => {
   it.each(['detail', 'table'])('%s has lines that are a valid baseline below "accepted:"', (where) => {
     for (const report of [reportOf(snapshotWith([entryWith()])), HOSTILE_REPORT]) {
       const [finding] = findingsOf(report);
-      const lines = where === 'table' ? renderTable(report, PLAIN).split('\n') : finding ? detailLines(finding) : [];
+      const lines =
+        where === 'table' ? renderTable(report, PLAIN).split('\n') : finding ? detailLines(finding, BASE_PATH) : [];
       const from = lines.findIndex((line) => line.startsWith('  - fingerprint: '));
       const rest = lines.slice(from);
       const to = rest.findIndex((line) => !line.startsWith('  '));
@@ -177,7 +179,10 @@ describe('the detail of a violation', () => {
   it('offers to accept neither an accepted violation nor a failure of the upstream', () => {
     const lines = (entry: LedgerEntry, accepted: readonly AcceptedViolation[] = []) => {
       const report = reportOf(snapshotWith([entry]), accepted);
-      return [...findingsOf(report), ...report.outages].flatMap(detailLines).join('\n') + renderTable(report, PLAIN);
+      return (
+        [...findingsOf(report), ...report.outages].flatMap((one) => detailLines(one, BASE_PATH)).join('\n') +
+        renderTable(report, PLAIN)
+      );
     };
     expect(lines(entryWith())).toContain('To accept it, add');
     expect(lines(entryWith(), [acceptedWith()])).toMatch(/It is accepted\. To withdraw/);
@@ -201,7 +206,7 @@ describe('the detail of a violation', () => {
       reportOf(snapshotWith([entryWith({ ...denied, at: 'View list idea', schemaPath: '' })])),
     );
     const place = { file: 'openapi.yaml', pointer: '', line: 1, schema: undefined };
-    const text = finding === undefined ? '' : detailLines({ ...finding, place }).join('\n');
+    const text = finding === undefined ? '' : detailLines({ ...finding, place }, BASE_PATH).join('\n');
     expect(text).toContain('request, requires View list idea');
     expect(text).toContain('To fix it, change the roles file');
     expect(text).not.toContain('header');
@@ -228,13 +233,13 @@ describe('the detail of a violation', () => {
     const report = reportOf(snapshotWith([entryWith({ keyword: 'k', ...parts, schemaPath: '' })]));
     const [finding] = [...findingsOf(report), ...report.outages, ...report.statusChanges];
     const place = { file: 'openapi.yaml', pointer: '', line: 1, schema: undefined };
-    const lines = finding === undefined ? [] : detailLines({ ...finding, place });
+    const lines = finding === undefined ? [] : detailLines({ ...finding, place }, BASE_PATH);
     expect(lines.find((line) => line.startsWith('To fix it'))).toContain(words);
   });
 
   it('contains no control characters', () => {
     const text = findingsOf(HOSTILE_REPORT)
-      .flatMap((finding) => detailLines(finding))
+      .flatMap((finding) => detailLines(finding, BASE_PATH))
       .join('\n');
     expect(text).not.toMatch(ACTING);
     expect(shortLines(HOSTILE_REPORT).join('\n')).not.toMatch(ACTING);
