@@ -4,7 +4,7 @@ import { importsOf, type SourceFile } from '../../tools/structure.ts';
 const ENGINE: readonly (readonly string[])[] = [
   ['privacy'],
   ['model'],
-  ['errors'],
+  ['errors', 'node-internals'],
   ['sharing'],
   ['contract'],
   ['scanner', 'identity', 'permissions', 'paging', 'cache', 'upstream', 'telemetry'],

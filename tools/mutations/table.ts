@@ -1474,7 +1474,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   // listeners and configuration
   {
-    file: 'src/engine/http/connection.ts',
+    file: 'src/engine/node-internals/shared-read-buffer.ts',
     find: "if ('encrypted' in socket) return;",
     replace: '',
     test: 'test/engine/http/tls-listener.test.ts',

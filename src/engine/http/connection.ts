@@ -1,6 +1,9 @@
 import { type IncomingMessage, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { type GatewayError, toErrorBody } from '../errors/gateway-error.ts';
+import { checkNode } from '../node-internals/check-node.ts';
+import { detachParser } from '../node-internals/http-parser.ts';
+import { readIntoSharedBuffer } from '../node-internals/shared-read-buffer.ts';
 import { headersTooLarge, parserFault, type ParserError, requestHeadFault, requestLineFault } from './malformed.ts';
 import { requestIdOf } from './arrival.ts';
 
@@ -45,11 +48,7 @@ export class Connection {
     this.#socket = socket;
     this.#app = app;
     this.#options = options;
-    const [parse] = socket.listeners('data') as ((bytes: Buffer) => void)[];
-    if (parse === undefined)
-      throw new Error('This version of Node is not supported: its HTTP parser is attached differently.');
-    this.#parse = parse;
-    socket.off('data', parse);
+    this.#parse = detachParser(socket);
     const take = (chunk: Buffer) => this.#take(chunk);
     // `data` events are emitted only for bytes put back with `unshift`. Bytes read into the shared buffer are passed to
     // `take` directly.
@@ -223,35 +222,6 @@ export class Connection {
 }
 
 /**
- * The buffer into which all connections read. One buffer is enough, because each chunk is parsed before the next one is
- * read, and the parser copies the bytes of bodies.
- */
-const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
-
-/** The internal properties that Node sets on a socket for the `onread` option. */
-interface BufferedSocket extends Record<symbol, unknown> {
-  readonly _handle?: { useUserBuffer?(buffer: Buffer): void } | null;
-}
-
-/**
- * Makes a socket read into the shared buffer. By default, Node allocates 64 KiB for each read. The `onread` option
- * avoids this allocation but is available only for sockets that connect to a server, so the internal properties behind
- * the option are set here. Sockets that lack these properties keep the default. TLS sockets keep it too, because they
- * emit all received records even after being paused, and a shared buffer could not preserve the order of these records.
- */
-function readIntoSharedBuffer(socket: Socket, take: (chunk: Buffer) => void): void {
-  if ('encrypted' in socket) return;
-  const own = Object.getOwnPropertySymbols(socket);
-  const buffer = own.find(({ description }) => description === 'kBuffer');
-  const callback = own.find(({ description }) => description === 'kBufferCb');
-  const internals = socket as unknown as BufferedSocket;
-  if (buffer === undefined || callback === undefined || internals._handle?.useUserBuffer === undefined) return;
-  internals[buffer] = READ_BUFFER;
-  internals[callback] = (length: number) => take(READ_BUFFER.subarray(0, length));
-  internals._handle.useUserBuffer(READ_BUFFER);
-}
-
-/**
  * Makes a server receive its requests through `Connection`. The server emits `event` for each socket that is ready for
  * requests. Returns the set of open connections.
  */
@@ -261,6 +231,7 @@ export function attachConnections(
   app: RequestListener,
   options: ConnectionOptions,
 ): ReadonlySet<Connection> {
+  checkNode();
   const connections = new Set<Connection>();
   const bySocket = new WeakMap<object, Connection>();
   const received: RequestListener = (request, response) => {

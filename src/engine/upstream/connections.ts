@@ -1,5 +1,8 @@
 import type { Socket } from 'node:net';
 import { buildConnector, Client, type Dispatcher, Pool } from 'undici';
+import { checkNode } from '../node-internals/check-node.ts';
+import { readAfterWriteError } from '../node-internals/failed-writes.ts';
+import { interceptReceived, type Push } from '../node-internals/received-bytes.ts';
 import type { RequestSender, WireRequest } from './sending.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
@@ -23,6 +26,7 @@ const givenUp = () => Object.assign(new Error('the request was given up'), { cod
 
 /** Creates the connections. The first connection is opened for the first request. */
 export function createConnections(origin: string, options: UpstreamOptions): Connections {
+  checkNode();
   const fresh = new Set<Client>();
   let open = 0;
 
@@ -156,7 +160,6 @@ const STATUS_END = STATUS_AT + 3;
  * begins.
  */
 export function skipInterimResponses(socket: Socket, onInterim?: () => void): () => void {
-  const push = socket.push.bind(socket);
   let awaitsHead = true;
   let incomplete: Buffer | undefined;
   let count = 0;
@@ -197,8 +200,7 @@ export function skipInterimResponses(socket: Socket, onInterim?: () => void): ()
     return true;
   };
 
-  // A socket calls its own `push` with every chunk that it receives, and with null at the end.
-  socket.push = (part: Buffer | null, encoding?: BufferEncoding) => {
+  const receive: Push = (part, encoding) => {
     if (!awaitsHead) return push(part, encoding);
     const before = incomplete;
     incomplete = undefined;
@@ -211,6 +213,7 @@ export function skipInterimResponses(socket: Socket, onInterim?: () => void): ()
     const status = part[STATUS_AT];
     return status === undefined || status === INTERIM_START[STATUS_AT] ? skip(part) : forward(part);
   };
+  const push = interceptReceived(socket, receive);
   return () => {
     awaitsHead = true;
     count = 0;
@@ -226,29 +229,4 @@ function isInterim(bytes: Buffer): boolean {
     if (at === VERSION_AT ? byte !== 0x30 && byte !== 0x31 : byte !== INTERIM_START[at]) return false;
   }
   return true;
-}
-
-/**
- * Keeps reading from a socket after a write has failed, and calls `onError` for the first failed write. A server can
- * respond to a request and close the connection before it has read the body (RFC 9112 §9.5). In that case, the next
- * write fails even though the response has already arrived, and Node would destroy the socket along with the unread
- * response. After a failed write, all later writes are discarded. The response still ends, or is truncated, when the
- * connection ends.
- */
-export function readAfterWriteError(socket: Socket, onError: () => void): void {
-  let failed = false;
-  type Done = (error?: Error | null) => void;
-  const tolerating = (write: (done: Done) => void, done: Done) => {
-    if (failed) return done();
-    return write((error) => {
-      if (error && !failed) {
-        failed = true;
-        onError();
-      }
-      done();
-    });
-  };
-  const [write, writev] = [socket._write.bind(socket), socket._writev?.bind(socket)];
-  socket._write = (chunk, encoding, done) => tolerating((ended) => write(chunk, encoding, ended), done);
-  if (writev) socket._writev = (chunks, done) => tolerating((ended) => writev(chunks, ended), done);
 }
