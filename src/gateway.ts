@@ -25,7 +25,7 @@ import type { Feature } from './engine/feature.ts';
 import { FEATURES } from './features.ts';
 import type { SettingsReading } from './engine/config/load-settings.ts';
 import { packageVersion } from './lib/package-root.ts';
-import type { InstanceFacts } from './engine/sharing/redis/instance-facts.ts';
+import type { InstanceFacts } from './engine/sharing/sharing.ts';
 import type { Settings } from './engine/config/settings.ts';
 import type { ContractOptions } from './engine/contract/contract-options.ts';
 import type { Contract } from './engine/contract/load-contract.ts';
@@ -209,7 +209,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
       await overrides.written();
       // Features can write to Redis until they are closed.
       await current.services.features.end(graceMs);
-      await shared?.close();
+      await shared.sharing.close();
       await upstreams.close(0);
       log.flush();
     },
@@ -247,7 +247,7 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
     assembly.calibration = await calibrate(settings, services);
     stops.push(await openLadder(settings, services, assembly.storedLadder));
     stops.push(await openOverrides(settings, services));
-    services.shared?.instances.start(assembly.facts);
+    services.shared.sharing.instances.start(assembly.facts);
   } catch (error) {
     stop();
     await assembly.close(0);

@@ -18,7 +18,7 @@ import type { AdminRoute } from './http/admin-route.ts';
 import type { PublicMiddleware } from './http/public-app.ts';
 import type { RequestRepeater } from './pipeline/repeat-request.ts';
 import type { FeatureStage } from './pipeline/stage.ts';
-import type { Redis } from './sharing/redis/connect-redis.ts';
+import type { Sharing } from './sharing/sharing.ts';
 import type { FeatureMetrics } from './telemetry/metric-registry.ts';
 import type { MetricEntry } from './telemetry/metric-list.ts';
 import type { Sampling } from './telemetry/trace-context.ts';
@@ -126,8 +126,8 @@ export interface FeatureContext<Options, Prepared = unknown> {
   readonly logger: Logger;
   /** Returns what identifies a violation: the same in headers, logs and records. */
   readonly kindOf: KindOf;
-  /** The Redis server through which gateways share state. Undefined if none is configured. */
-  readonly redis: Redis | undefined;
+  /** What this gateway shares with others. Nothing need be done differently if there are no others. */
+  readonly sharing: Sharing;
   readonly metrics: FeatureMetrics;
   /** The records of violations and traffic. Empty if no feature keeps them. */
   readonly records: LedgerReader;

@@ -1,46 +1,48 @@
 import type { PageStore } from '../../src/engine/cache/page-store.ts';
+import { createClaimListeners } from '../../src/engine/sharing/claim-listeners.ts';
 
 /** An in-memory store of shared pages. */
 export interface FakePageStore {
-  /** The stored values, keyed by hash. */
+  /** The stored values, keyed by cache key. */
   readonly values: Map<string, Buffer>;
-  /** The locks, keyed by hash, with the tokens of their owners. */
-  readonly locks: Map<string, string>;
+  /** The claimed keys. */
+  readonly claims: Set<string>;
   /** The number of lookups. */
   lookups: number;
   /** Returns the store as seen by one gateway. */
   connect(overrides?: Partial<PageStore>): PageStore;
 }
 
-/** Creates a store that several gateways can use. Locks never expire on their own. */
+/** Creates a store that several gateways can use. Claims never expire on their own. */
 export function createFakePageStore(): FakePageStore {
   const values = new Map<string, Buffer>();
-  const locks = new Map<string, string>();
-  const listeners = new Set<(hash: string, stored: boolean) => void>();
+  const claims = new Set<string>();
+  const listeners = createClaimListeners();
   const fake: FakePageStore = {
     values,
-    locks,
+    claims,
     lookups: 0,
     connect: (overrides) => ({
-      isAvailable: () => true,
-      get: (hash) => {
+      isShared: () => true,
+      get: (key) => {
         fake.lookups += 1;
-        return Promise.resolve(values.get(hash));
+        return Promise.resolve(values.get(key));
       },
-      set: (hash, value) => Promise.resolve(void values.set(hash, value)),
-      drop: (hash) => Promise.resolve(void values.delete(hash)),
-      lock: (hash, token) => {
-        if (locks.has(hash)) return Promise.resolve(false);
-        locks.set(hash, token);
-        return Promise.resolve(true);
+      set: (key, value) => Promise.resolve(void values.set(key, value)),
+      drop: (key) => Promise.resolve(void values.delete(key)),
+      claim: (key) => {
+        if (claims.has(key)) return Promise.resolve(undefined);
+        claims.add(key);
+        return Promise.resolve({
+          renew: () => Promise.resolve(),
+          release: (succeeded) => {
+            claims.delete(key);
+            listeners.ended(key, succeeded);
+            return Promise.resolve();
+          },
+        });
       },
-      renew: () => Promise.resolve(),
-      release: (hash, token, stored) => {
-        if (locks.get(hash) === token) locks.delete(hash);
-        for (const listener of listeners) listener(hash, stored);
-        return Promise.resolve();
-      },
-      onFilled: (listener) => void listeners.add(listener),
+      listen: listeners.listen,
       ...overrides,
     }),
   };

@@ -17,11 +17,12 @@ export async function startFleet(
   return gateways;
 }
 
-/** Returns the state that a gateway shares with the others. */
+/** Returns what a gateway shares with the others, through Redis. */
 export function sharedBy({ gateway }: TestGateway) {
-  const { shared } = gateway.services;
-  if (shared === undefined) throw new Error('the gateway shares no state');
-  return shared;
+  const { sharing, ...more } = gateway.services.shared;
+  const { redis } = sharing;
+  if (redis === undefined) throw new Error('the gateway shares nothing');
+  return { ...sharing, ...more, redis };
 }
 
 /** Resolves when one gateway has applied every change that another has applied. */

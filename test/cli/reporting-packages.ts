@@ -13,7 +13,7 @@ export function reportingPackages(missing?: string): Record<string, string> {
     file,
     `import { registerHooks } from 'node:module';
      registerHooks({ resolve(name, context, next) {
-       if (/opentelemetry[/](?!api)|rate-limiter-flexible|@redis|scslre|refa/.test(name)) process.stderr.write('LOADED ' + name + '\\n');
+       if (/opentelemetry[/](?!api)|@redis|scslre|refa/.test(name)) process.stderr.write('LOADED ' + name + '\\n');
        return next(name === ${JSON.stringify(missing)} ? name + '-missing' : name, context);
      } });`,
   );

@@ -65,7 +65,7 @@ needsProgram('redis', 'the records of a fleet', (path) => {
     drift = DRIFT;
     const clock = createTestClock();
     const [a] = await fleet(['a'], {}, clock);
-    const listed = (one: TestGateway) => one.gateway.services.shared?.instances.list() ?? [];
+    const listed = (one: TestGateway) => one.gateway.services.shared.sharing.instances.list();
     await until(() => listed(a).length === 1);
     // A gateway finds out about the others when it reports to Redis, so the last one to start sees all of them at once.
     const [b] = await fleet(['b'], { redis: a.gateway.settings.redis }, clock);

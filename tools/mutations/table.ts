@@ -165,15 +165,15 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/features/rate-limits/rate-limiter.ts',
-    find: 'Math.max(1, Math.ceil(msBeforeNext / 1000))',
-    replace: 'Math.ceil(msBeforeNext / 1000)',
+    find: 'Math.max(1, Math.ceil(leftMs / 1000))',
+    replace: 'Math.ceil(leftMs / 1000)',
     test: 'test/features/rate-limits/limit-rate.test.ts',
     why: 'Retry-After is 0',
   },
   {
-    file: 'src/features/rate-limits/rate-limiter.ts',
-    find: '(key) => void memory.delete(key)',
-    replace: '() => undefined',
+    file: 'src/engine/sharing/alone/own-counters.ts',
+    find: 'readonly endsAt: number }>(max)',
+    replace: 'readonly endsAt: number }>(1_000_000)',
     test: 'test/features/rate-limits/limit-rate.test.ts',
     why: 'the budgets of a botnet fill the memory',
     trust: true,
@@ -413,17 +413,17 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'callers get pages that are stored for others',
   },
   {
-    file: 'src/engine/identity/limits.ts',
-    find: 'recent.length >= limitPerName && !isTrusted',
-    replace: 'false',
-    test: 'test/engine/identity/limits.test.ts',
+    file: 'src/engine/identity/login-limits.ts',
+    find: 'limit: limitPerName,',
+    replace: 'limit: Infinity,',
+    test: 'test/engine/identity/login-limits.test.ts',
     why: 'many addresses can guess the password of one name without limit',
   },
   {
-    file: 'src/engine/identity/limits.ts',
-    find: 'recent.length >= limitPerName && !isTrusted',
-    replace: 'recent.length >= limitPerName',
-    test: 'test/engine/identity/limits.test.ts',
+    file: 'src/engine/identity/login-limits.ts',
+    find: ", unlessTrusted: 'pair'",
+    replace: '',
+    test: 'test/engine/identity/login-limits.test.ts',
     why: 'an attack on a name locks out its user',
   },
   {
@@ -450,10 +450,10 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'Retry-After is 0',
   },
   {
-    file: 'src/engine/identity/limits.ts',
+    file: 'src/engine/identity/work-gate.ts',
     find: 'perform(task, urgent ? undefined : network)',
     replace: 'perform(task, network)',
-    test: 'test/engine/identity/limits.test.ts',
+    test: 'test/engine/identity/work-gate.test.ts',
     why: 'callers who are already known use up the share of their network',
   },
   {
@@ -472,10 +472,11 @@ export const MUTATIONS: readonly Mutation[] = [
     trust: true,
   },
   {
-    file: 'src/engine/identity/limits.ts',
-    find: 'if (limited === undefined) attemptsOf',
-    replace: 'attemptsOf',
-    test: 'test/engine/identity/limits.test.ts',
+    file: 'src/engine/sharing/alone/own-windows.ts',
+    find: 'return { waitMs: Math.max(1, decisive + windowMs - now), withdraw: () => undefined, trust };',
+    replace:
+      "insert(windows[0]?.table ?? tableOf(''), windows[0]?.key ?? '', id, now); return { waitMs: Math.max(1, decisive + windowMs - now), withdraw: () => undefined, trust };",
+    test: 'test/engine/identity/login-limits.test.ts',
     why: 'refused attempts from one network count toward the limit of the name',
   },
   {
@@ -1114,9 +1115,9 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   // gdpr
   {
-    file: 'src/profile/gdpr/upload-memory.ts',
-    find: 'Math.abs(clock() - at) < windowMs',
-    replace: 'clock() - at < windowMs',
+    file: 'src/engine/sharing/alone/own-claims.ts',
+    find: 'Math.abs(clock() - hold.since) < hold.ms',
+    replace: 'clock() - hold.since < hold.ms',
     test: 'test/profile/gdpr/upload-memory.test.ts',
     why: 'after the clock was set back, an upload counts as a duplicate for too long',
   },
@@ -1414,14 +1415,14 @@ export const MUTATIONS: readonly Mutation[] = [
 
   // redis
   {
-    file: 'src/engine/sharing/redis/shared-document.ts',
+    file: 'src/engine/sharing/redis/redis-document.ts',
     find: "if holder ~= '' and redis.call('GET', KEYS[2]) ~= holder then return 0 end",
     replace: '',
-    test: 'test/engine/sharing/redis/shared-document.test.ts',
+    test: 'test/engine/sharing/redis/redis-document.test.ts',
     why: 'a gateway that was paused overwrites the decisions of the next one',
   },
   {
-    file: 'src/engine/sharing/redis/shared-document.ts',
+    file: 'src/engine/sharing/redis/redis-document.ts',
     find: "(base.origin === '' || base.origin === origin)",
     replace: 'true',
     test: 'test/gateway/shared-records.test.ts',
@@ -1538,8 +1539,8 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/engine/http/admin-guard.ts',
-    find: "if (!known) failures.withdraw(from, '', now);",
-    replace: '',
+    find: 'else if (isCorrect) {\n        failure?.withdraw();',
+    replace: 'else if (isCorrect) {',
     test: 'test/engine/http/admin-guard.test.ts',
     why: 'the correct admin token counts as a failed attempt',
   },
@@ -1599,17 +1600,17 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'gateways count as in sync with a full server, to which no gateway can append its purges',
   },
   {
-    file: 'src/engine/identity/verify-credential.ts',
-    find: 'const limited = shared === undefined ? own : shared.limited;',
-    replace: 'const limited = own;',
-    test: 'test/engine/identity/identity-fleet.test.ts',
+    file: 'src/engine/sharing/redis/redis-windows.ts',
+    find: 'if (all === undefined) return mine;',
+    replace: 'return mine;',
+    test: 'test/engine/identity/login-limits.test.ts',
     why: 'an attacker who spreads guesses over the gateways has as many times the attempts',
   },
   {
     file: 'src/engine/identity/create-authenticator.ts',
-    find: "if (kind === 'verified' && name !== undefined) void fleet",
-    replace: 'if (name !== undefined) void fleet',
-    test: 'test/engine/identity/identity-fleet.test.ts',
+    find: "if (kind === 'verified' && name !== undefined) void revocations",
+    replace: 'if (name !== undefined) void revocations',
+    test: 'test/engine/identity/revocations.test.ts',
     why: 'a caller who only claims a name makes all gateways verify the real caller again',
   },
   {

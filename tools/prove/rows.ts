@@ -122,7 +122,7 @@ export const PROOFS: readonly Proof[] = [
     id: 'guessing',
     holds: 'Passwords cannot be guessed faster than the limits allow, and responses do not reveal which names exist.',
     tried: 'Many attempts by name and by address, unknown names, and exhausted verifiers.',
-    files: ['test/security/exhaustion-and-guessing.test.ts', 'test/engine/identity/limits.test.ts'],
+    files: ['test/security/exhaustion-and-guessing.test.ts', 'test/engine/identity/login-limits.test.ts'],
   }),
   tests({
     id: 'secrets',

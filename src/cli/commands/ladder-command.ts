@@ -12,10 +12,8 @@ import {
 } from '../../features/levels/ladder/ladder-step.ts';
 import { emptySnapshot, type LedgerSnapshot } from '../../engine/model/ledger-entry.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
-import { connectRedis, RedisUnavailable, untilAvailable } from '../../engine/sharing/redis/connect-redis.ts';
-import { openRedisChangeLog } from '../../engine/sharing/redis/redis-change-log.ts';
-import { readRedisSecrets, usesRedis } from '../../engine/sharing/redis/redis-options.ts';
-import { editSharedDocument } from '../../engine/sharing/redis/shared-document.ts';
+import { usesRedis } from '../../engine/sharing/redis/redis-options.ts';
+import { editDocumentInRedis } from '../../engine/sharing/redis/redis-document.ts';
 import { type Command, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';
 import { choiceFlag, requireKnownOperation, sinceHour } from '../flags/flag-values.ts';
@@ -101,7 +99,7 @@ function withLadder<T>(settings: Settings, use: (assembly: Assembly, place: Ladd
   return withAssembly(inMemory, async (assembly) => {
     const { ladder } = assembly.services;
     const { contract } = ladder.state();
-    const shared = await editFleetLadder(settings, contract, (state) => state);
+    const shared = await editShared(settings, contract, (state) => state);
     if (typeof shared === 'object') {
       ladder.adopt(shared);
       return use(assembly, 'redis');
@@ -194,7 +192,7 @@ async function liftLevels(
     return { ...from, steps: steps.reduce((remaining, step) => liftStep(remaining, step, systemClock()), from.steps) };
   };
   if (place !== 'redis') await writeLadderFile(file, lift(state));
-  else if (typeof (await editFleetLadder(settings, state.contract, lift)) === 'string') {
+  else if (typeof (await editShared(settings, state.contract, lift)) === 'string') {
     io.err(`${REDIS_AWAY} Nothing was changed.`);
     return EXIT.failed;
   }
@@ -221,41 +219,9 @@ const APPLIES: Readonly<Record<LadderPlace, string>> = {
     'and the other gateways when Redis is available again.',
 };
 
-/**
- * Applies `edit` to the ladder state that gateways share in Redis, stores the result, and returns it. Returns `new` if
- * there is no shared state, and `unreachable` if Redis cannot be reached.
- */
-async function editFleetLadder(
-  { redis: options }: Settings,
-  contract: string,
-  edit: (state: LadderState) => LadderState,
-): Promise<LadderState | 'new' | 'unreachable'> {
-  const { secrets } = readRedisSecrets(options);
-  // The error was already reported when the gateway was assembled.
-  if (secrets === undefined) return 'unreachable';
-  const redis = connectRedis(options, secrets, systemClock);
-  try {
-    await untilAvailable(redis, options.connectTimeoutMs);
-    let isChanged = false;
-    const state = await editSharedDocument({ ...LADDER_DOCUMENT, redis, version: contract }, (from) => {
-      const next = edit(from);
-      isChanged = next !== from;
-      return next;
-    });
-    if (isChanged) {
-      const listener = { apply: () => undefined, reset: () => undefined };
-      const changes = openRedisChangeLog({ redis, listener, clock: systemClock, maxChanges: options.maxChanges });
-      await changes.append({ kind: 'reread', document: LADDER_DOCUMENT.name });
-      await changes.close();
-    }
-    return state ?? 'new';
-  } catch (error) {
-    if (error instanceof RedisUnavailable) return 'unreachable';
-    throw error;
-  } finally {
-    redis.close();
-  }
-}
+/** Edits the ladder state that gateways with this contract share. */
+const editShared = ({ redis }: Settings, version: string, edit: (state: LadderState) => LadderState) =>
+  editDocumentInRedis(redis, { ...LADDER_DOCUMENT, version }, edit);
 
 /**
  * Returns a warning if ladder.file was written for a different contract, or undefined if it was not. The usual cause is

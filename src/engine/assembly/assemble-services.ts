@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DestinationStream, Logger } from 'pino';
 import { type AudienceGuard, createAudienceGuard } from '../cache/audience-guard.ts';
+import { changingTags } from '../cache/change-follower.ts';
 import { createPageCache, type PageCache } from '../cache/page-cache.ts';
-import { followChanges } from '../cache/shared-pages.ts';
+import { followChanges, isSharable } from '../cache/shared-pages.ts';
 import { observesLimits, type Settings } from '../config/settings.ts';
 import { createTraceRecorder, type TraceObserver } from '../http/public-handler.ts';
 import type { Authenticator } from '../identity/create-authenticator.ts';
-import { createSharedLoginLimiter } from '../identity/identity-fleet.ts';
-import { createLoginLimiter } from '../identity/limits.ts';
+import { createLoginLimits } from '../identity/login-limits.ts';
 import { createKeyedHash } from '../identity/verify-credential.ts';
 import { createKindOf } from '../model/violation-kind.ts';
 import type { Feature } from '../feature.ts';
@@ -17,12 +17,13 @@ import type { HeaderPairs } from '../model/header-pairs.ts';
 import type { FieldPresence } from '../model/release-statistics.ts';
 import { comparisonTrace, type Trace } from '../model/trace.ts';
 import type { Violation } from '../model/violation.ts';
-import { createPageCounts, type PageCounts, type SharedPageCounts } from '../paging/page-counts.ts';
+import { createPageCounts, type PageCounts, type SharedPageCounts, sharePageCounts } from '../paging/page-counts.ts';
 import { createAuthorLookup, createOwnership, type FetchJson, type Ownership } from '../permissions/ownership.ts';
 import type { RequestRepeater } from '../pipeline/repeat-request.ts';
 import { createLookup } from '../pipeline/stages/authorize.ts';
 import { createFailingPages, type FailingPages } from '../pipeline/stages/isolate-page.ts';
 import { toCauseLine } from '../privacy/cause-line.ts';
+import type { Sharing } from '../sharing/sharing.ts';
 import { createAccessLog, createLogger } from '../telemetry/logs.ts';
 import type { Sampling } from '../telemetry/trace-context.ts';
 import type { AddressChange } from '../upstream/pool/address-pool.ts';
@@ -35,7 +36,7 @@ import { openAuthenticator, type LoginMemory, refusesByIdentity } from './open-a
 import type { Upstreams } from './features/upstreams.ts';
 import { createLastingServices, type LastingServices, metricsOptions } from './lasting-services.ts';
 import type { Start } from './load-start.ts';
-import { openSharedState, type SharedDemotions, shareDemotions, type SharedState } from './sharing/shared-state.ts';
+import { openShared, type Shared } from './open-shared.ts';
 
 /** The system facilities that tests and embedding applications can replace. */
 export interface AssemblyParts {
@@ -59,8 +60,8 @@ export interface Services extends LastingServices, Acceptance {
   readonly cache: PageCache;
   readonly guard: AudienceGuard;
   readonly pageCounts: PageCounts;
-  /** The page counts from other gateways. Undefined if no state is shared. */
-  readonly sharedPageCounts: SharedPageCounts | undefined;
+  /** The page counts from other gateways. */
+  readonly sharedPageCounts: SharedPageCounts;
   readonly features: RunningFeatures;
   /** Determines which traces are sampled. Undefined if none are. */
   readonly sampling: Sampling | undefined;
@@ -110,16 +111,14 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     (from) => from.settings.upstream.sessionCookies,
     () => createSessions(settings.upstream.sessionCookies, clock),
   );
-  const shared =
-    kept === undefined ? start.redis && openSharedState(settings, start.redis, { clock, logger }) : kept.shared;
-  const demotions = kept === undefined ? shared && shareDemotions(shared) : kept.demotions;
+  const shared = kept?.shared ?? openShared(settings, start, clock, logger);
   const lookUp = kept?.upstream === upstream ? kept.lookUp : createLookup(upstream, sessions);
   const cache = keep(
     (services) => services.cache,
     ({ settings: { cache: options } }) => [options.maxBytes, options.maxEntryBytes, options.gzip],
     () => openPageCache(settings, clock, shared),
   );
-  const { counts: pageCounts, shared: sharedPageCounts } = keep<OpenedPageCounts>(
+  const { counts: pageCounts, shared: sharedPageCounts } = keep(
     (services) => ({ counts: services.pageCounts, shared: services.sharedPageCounts }),
     ({ settings: { pageBounds } }) => pageBounds,
     () => openPageCounts(settings, clock, shared),
@@ -127,7 +126,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
   const guard = keep(
     (services) => services.guard,
     ({ settings: { cache: options } }) => options.sampleShared,
-    () => createGuard(settings.cache, random, logger, kept?.guard.demoted() ?? [], demotions),
+    () => createGuard(settings.cache, random, logger, kept?.guard.demoted() ?? [], shared),
   );
   const sampling = samplingOf(parts.features, settings);
   const own = {
@@ -142,7 +141,6 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     accepts,
     isAccepted,
     shared,
-    demotions,
   };
   const lasting = kept ?? createLastingServices(settings, start, own);
   const logins = keep(
@@ -150,14 +148,8 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     (from) => from.settings.authentication.failures,
     () => ({
       hash: kept?.logins.hash ?? createKeyedHash(),
-      failures: createLoginLimiter(settings.authentication.failures),
-      fleet:
-        shared === undefined
-          ? undefined
-          : {
-              failures: createSharedLoginLimiter(shared.redis, settings.authentication.failures),
-              revocations: shared.revocations,
-            },
+      limits: loginLimits(settings, shared.sharing),
+      revocations: shared.revocations,
     }),
   );
   const { ownership: ownershipOptions } = settings.permissions;
@@ -169,7 +161,7 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
       prepared: start.prepared,
       address: start.address,
       random,
-      redis: shared?.redis,
+      sharing: shared.sharing,
       ...contextOf(lasting, clock),
     },
     kept?.features,
@@ -257,20 +249,25 @@ function latestExchange(upstreams: Upstreams, own: Upstream): Upstream['exchange
   return (request) => upstreams.latestOf(own).exchange(request);
 }
 
-function openPageCache({ cache }: Settings, clock: Clock, shared: SharedState | undefined): PageCache {
-  if (shared === undefined) return createPageCache(cache, clock);
-  return followChanges(createPageCache(cache, clock, shared.pages.compress), shared.follower, shared.pages);
+function loginLimits({ authentication: { failures } }: Settings, { windows }: Sharing) {
+  return createLoginLimits(windows('logins', failures.maxPairs), failures);
 }
 
-/** Creates the page counts and, if gateways share them, the function that looks up other gateways' counts. */
-function openPageCounts({ pageBounds }: Settings, clock: Clock, shared: SharedState | undefined): OpenedPageCounts {
-  const counts = createPageCounts(pageBounds, clock);
-  return shared === undefined ? { counts, shared } : shared.sharePageCounts(counts, pageBounds.maxAgeSeconds);
+function openPageCache({ cache }: Settings, clock: Clock, { follower, pages }: Shared): PageCache {
+  return followChanges(createPageCache(cache, clock, pages.compress), follower, pages);
 }
 
-interface OpenedPageCounts {
-  readonly counts: PageCounts;
-  readonly shared: SharedPageCounts | undefined;
+/** Creates the page counts and the function that looks up other gateways' counts. */
+function openPageCounts({ pageBounds }: Settings, clock: Clock, { sharing, follower }: Shared) {
+  return sharePageCounts(createPageCounts(pageBounds, clock), {
+    clock,
+    maxAgeSeconds: pageBounds.maxAgeSeconds,
+    store: sharing.map('count'),
+    isSharable,
+    position: follower.position,
+    isValid: (key, tags, at) => follower.isValid(changingTags(key, tags), at),
+    isSynced: follower.canMiss ? follower.isSynced : undefined,
+  });
 }
 
 function createGuard(
@@ -278,14 +275,14 @@ function createGuard(
   random: () => number,
   logger: Logger,
   demoted: readonly string[],
-  demotions: SharedDemotions | undefined,
+  { demotions, follower }: Pick<Shared, 'demotions' | 'follower'>,
 ): AudienceGuard {
   const onDemoted = (operation: string) => {
     logger.warn({ operation }, 'responses differ between callers: the pages are stored per caller from now on');
-    demotions?.announce(operation);
+    demotions.announce(operation);
   };
   const guard = createAudienceGuard({ sampleShared, random, demoted, onDemoted });
-  if (demotions === undefined) return guard;
+  if (!follower.canMiss) return guard;
   // Until other gateways' demotions are known, every operation is treated as demoted.
   return { ...guard, isDemoted: (id) => guard.isDemoted(id) || !demotions.areKnown() };
 }
@@ -300,7 +297,7 @@ export function applySettings({ settings, start, services }: Assembled, now: num
   services.upstreams.use(services.upstream);
   live.cache = services.cache;
   live.guard = services.guard;
-  services.shared?.pages.configure(settings.cache);
+  services.shared.pages.configure(settings.cache);
   live.pageCounts = services.pageCounts;
   live.baseline = start.baseline;
   metrics.configure(metricsOptions(settings, start, services, now));

@@ -191,7 +191,7 @@ export function stageServices(
   const jsonLimits = { depth: maxJsonDepth, values: maxJsonValues };
   return {
     cache,
-    sharedPages: services.shared?.pages,
+    sharedPages: services.shared.pages,
     guard,
     demote: (operationId) => guard.demote(operationId),
     pageCounts,

@@ -83,12 +83,12 @@ function withoutEffects(
     ...services,
     upstream: { ...services.upstream, ...SINK },
     cache: readOnly(cache),
-    shared: shared && {
+    shared: {
       ...shared,
-      pages: shared.pages && {
+      pages: {
         ...shared.pages,
         async claim(key, { longest }) {
-          const found = await shared.pages?.peek(key, longest);
+          const found = await shared.pages.peek(key, longest);
           return { kind: found === undefined ? 'fetch' : 'page', shared: found, done: nothing };
         },
         put: nothing,
@@ -105,7 +105,7 @@ function withoutEffects(
       drop: nothing,
       dropAll: nothing,
     },
-    sharedPageCounts: sharedPageCounts && { ...sharedPageCounts, find: (key) => sharedPageCounts.find(key, true) },
+    sharedPageCounts: { ...sharedPageCounts, find: (key) => sharedPageCounts.find(key, true) },
     ownership: {
       ...ownership,
       learn: nothing,
@@ -141,6 +141,8 @@ function trustingAuthenticator({ settings, start, services }: Omit<CompiledAssem
       },
       calibrate: () => Promise.resolve({ kind: 'calibrated' }),
     },
+    limits: { begin: () => ({ limited: undefined, withdraw: nothing, loggedIn: nothing }) },
+    revocations: { announce: () => Promise.resolve(), mayTrust: undefined, applyTo: nothing },
   });
 }
 

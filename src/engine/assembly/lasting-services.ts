@@ -13,7 +13,7 @@ import type { Records } from '../feature.ts';
 import type { RunningFeatures } from '../run-features.ts';
 import type { KindOf } from '../model/violation-kind.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { BaselineChange, ChangeListener } from '../model/change-log.ts';
+import type { BaselineChange } from '../model/change-log.ts';
 import { type Operation, termsOf } from '../model/operation.ts';
 import type { Overrides } from '../../features/levels/overrides/create-overrides.ts';
 import type { OperatorAction } from '../model/operator-action.ts';
@@ -22,7 +22,7 @@ import type { PageCounts } from '../paging/page-counts.ts';
 import { MISSING_ACCOUNT, MISSING_OWNERSHIP, MISSING_SPELLING } from '../permissions/decide.ts';
 import type { RequestRepeater } from '../pipeline/repeat-request.ts';
 import { createNameTag } from '../privacy/describe-value.ts';
-import type { SharedDocument } from '../sharing/redis/shared-document.ts';
+import type { ChangeListener, SharedDocument } from '../sharing/sharing.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import type { MetricsOptions } from '../telemetry/request-metrics.ts';
 import type { MetricRow } from '../telemetry/stored-metric.ts';
@@ -35,7 +35,7 @@ import type { Acceptance, IsAccepted } from '../model/acceptance.ts';
 import { emptySnapshot } from '../model/ledger-entry.ts';
 import { createUpstreams, type Upstreams } from './features/upstreams.ts';
 import type { Start } from './load-start.ts';
-import type { SharedDemotions, SharedState } from './sharing/shared-state.ts';
+import type { Shared } from './open-shared.ts';
 
 /** The services that exist until the gateway is closed. A reload changes only their options. */
 export interface LastingServices {
@@ -67,10 +67,8 @@ export interface LastingServices {
    */
   readonly purge: (tags: readonly string[] | 'all') => number | Promise<number>;
   readonly instance: string;
-  /** The state shared with other gateways. Undefined if Redis is not configured. */
-  readonly shared: SharedState | undefined;
-  /** The demotions by other gateways. Undefined if no state is shared. */
-  readonly demotions: SharedDemotions | undefined;
+  /** What this gateway shares with others. */
+  readonly shared: Shared;
   /** The replaceable services that the long-lived services use for new requests. They change only when settings are applied. */
   readonly live: Live;
 }
@@ -98,13 +96,12 @@ interface First extends Acceptance {
   readonly kindOf: KindOf;
   /** Determines which traces are sampled. Undefined if none are. */
   readonly sampling: Sampling | undefined;
-  readonly shared: SharedState | undefined;
-  readonly demotions: SharedDemotions | undefined;
+  readonly shared: Shared;
 }
 
 /** Creates the services that exist until the gateway is closed. */
 export function createLastingServices(settings: Settings, start: Start, first: First): LastingServices {
-  const { clock, logger, kindOf, cache, guard, pageCounts, shared, demotions } = first;
+  const { clock, logger, kindOf, cache, guard, pageCounts, shared } = first;
   const live: Live = {
     cache,
     guard,
@@ -121,10 +118,11 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     else live.pageCounts.drop(tags);
     return tags === 'all' ? live.cache.purgeAll() : live.cache.purge(tags);
   };
-  shared?.listen(changesOf(purge, acceptanceFollower(live, first)));
-  demotions?.applyTo(live);
-  const changes = shared?.changes;
-  const metrics = createMetrics(metricsOptions(settings, start, first, clock()), shared?.metrics);
+  const { changes } = shared.sharing;
+  changes.listen(changesOf(purge, acceptanceFollower(live, first)));
+  shared.demotions.applyTo(live);
+  const sharing = shared.sharing.status() === undefined ? undefined : shared.sharing;
+  const metrics = createMetrics(metricsOptions(settings, start, first, clock()), shared.metrics);
   if (metrics.foldedOperations() > 0)
     logger.warn(
       { series: metrics.seriesCount(), operations: metrics.foldedOperations() },
@@ -150,13 +148,13 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     cacheBytes: () => live.cache.stats().bytes,
   });
   const acted = async (action: OperatorAction) => live.features?.acted(action) ?? true;
-  const ladderParts = { acted, clock, logger, metrics, isAccepted: first.accepts, shared };
+  const ladderParts = { acted, clock, logger, metrics, isAccepted: first.accepts, shared: sharing };
   const { ladder, file: ladderFile, document: ladderDocument } = assembleLadder(settings, start, ladderParts);
   const { overrides, document: overridesDocument } = assembleOverrides(settings, start.overrides, {
     acted,
     clock,
     logger,
-    shared,
+    shared: sharing,
   });
   return {
     logger,
@@ -175,14 +173,10 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     nameTag: createNameTag(),
     instance,
     shared,
-    demotions,
-    purge:
-      changes === undefined
-        ? purge
-        : async (tags) => {
-            const pages = purge(tags);
-            return pages + ((await changes.append({ kind: 'purge', tags })) ?? 0);
-          },
+    purge(tags) {
+      const pages = purge(tags);
+      return changes.append({ kind: 'purge', tags })?.then(() => pages) ?? pages;
+    },
     live,
   };
 }
@@ -226,7 +220,7 @@ function changesOf(
   return {
     apply(change, _number, own) {
       if (change.kind === 'baseline' && !own) followBaseline(change);
-      return change.kind === 'purge' ? purge(change.tags) : 0;
+      if (change.kind === 'purge') purge(change.tags);
     },
     reset: () => void purge('all'),
   };

@@ -1,12 +1,12 @@
 import type { Settings } from '../config/settings.ts';
 import { type Authenticator, createAuthenticator } from '../identity/create-authenticator.ts';
 import { createFileVerifier } from '../identity/file-verifier.ts';
-import type { LoginLimiter } from '../identity/limits.ts';
+import type { LoginLimits } from '../identity/login-limits.ts';
+import type { Revocations } from '../identity/revocations.ts';
 import { createUpstreamVerifier } from '../identity/upstream-verifier.ts';
 import type { Verifier } from '../identity/verifier.ts';
 import type { VerifierKind } from '../model/verifier-kind.ts';
 import type { IdentityOptions } from '../identity/identity-options.ts';
-import type { IdentityFleet } from '../identity/identity-fleet.ts';
 import type { KeyedHash } from '../identity/verify-credential.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { RolesFile } from '../permissions/roles-file.ts';
@@ -17,9 +17,8 @@ import type { Sessions } from '../upstream/sessions.ts';
 export interface LoginMemory {
   /** The keyed hash used to derive the audiences of unverified callers. */
   readonly hash: KeyedHash;
-  readonly failures: LoginLimiter;
-  /** The fleet's login limits and revocations. Undefined if no state is shared. */
-  readonly fleet: IdentityFleet | undefined;
+  readonly limits: LoginLimits;
+  readonly revocations: Revocations;
 }
 
 /** The inputs of an authenticator that do not come from the settings. */
@@ -30,7 +29,7 @@ interface AuthenticatorParts {
   /** The callers' sessions with the upstream. */
   readonly sessions: Sessions;
   readonly clock: Clock;
-  readonly memory?: LoginMemory;
+  readonly memory: LoginMemory;
 }
 
 /** Creates the authenticator with the configured verifier. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { createTagGenerations } from '../../lib/tag-generations.ts';
-import type { ChangeListener, LogPosition, SharedChange } from '../model/change-log.ts';
+import type { LogPosition, SharedChange } from '../model/change-log.ts';
+import type { ChangeListener, ChangeLog } from '../sharing/sharing.ts';
 import { isShared, audienceOfKey, operationOfKey } from './stored-page.ts';
 import { invalidatingTags, purgeReach } from './tags.ts';
 
@@ -20,17 +21,13 @@ export interface ChangeFollower extends ChangeListener {
   mayServe(asOf: number): boolean;
   /** Returns whether this process has received all changes made up to `maxUnsyncedSeconds` ago. */
   isSynced(): boolean;
+  /** False if no change can be missed, so that everything may be served and `isSynced` is always true. */
+  readonly canMiss: boolean;
 }
 
 interface ChangeFollowerParts {
   readonly clock: Clock;
-  /**
-   * Returns the latest time, in epoch milliseconds, up to which all changes are known to have been applied in this
-   * process.
-   */
-  readonly syncedAt: () => number;
-  /** Returns the changes that this process has already applied in memory but that are not yet in the log. */
-  readonly unapplied: () => Iterable<SharedChange>;
+  readonly changes: Pick<ChangeLog, 'syncedAt' | 'unapplied' | 'canMiss'>;
   /** How long data may be served while changes cannot be received, in seconds. */
   readonly maxUnsyncedSeconds: number;
 }
@@ -43,11 +40,10 @@ const MAX_TAGS = 50_000;
 /** The tag that stands for all tags. It is an empty string, which is never the tag of a page. */
 const ALL = '';
 
-/** Creates a follower. The follower must receive every change before the caches do. */
+/** Creates a follower, which must listen to the log of changes before the caches do. */
 export function createChangeFollower({
   clock,
-  syncedAt,
-  unapplied,
+  changes: { syncedAt, unapplied, canMiss },
   maxUnsyncedSeconds,
 }: ChangeFollowerParts): ChangeFollower {
   const maxMs = maxUnsyncedSeconds * 1000;
@@ -83,6 +79,7 @@ export function createChangeFollower({
       position?.lineage === at.lineage && !isChanging(tags) && generations.unmoved(tags, at.number),
     mayServe,
     isSynced: () => mayServe(-Infinity),
+    canMiss,
   };
 }
 

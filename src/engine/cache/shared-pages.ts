@@ -1,14 +1,14 @@
-import { hash as digest, randomUUID } from 'node:crypto';
+import { hash as digest } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { Clock } from '../../lib/clock.ts';
 import { createLruMap } from '../../lib/bounded-maps.ts';
 import type { LogPosition } from '../model/change-log.ts';
+import type { Claim } from '../sharing/sharing.ts';
 import { isKnownEverywhere, audienceOfKey, type StoredPage } from './stored-page.ts';
 import { type ChangeFollower, changingTags } from './change-follower.ts';
 import type { Compress, PageCache } from './page-cache.ts';
 import type { PageStore } from './page-store.ts';
-import type { Seal } from '../sharing/redis/seal.ts';
 import type { Freshness } from './cache-options.ts';
 import { decodePage, encodePage, type SharedPage } from './shared-page.ts';
 
@@ -25,7 +25,7 @@ interface Need {
 }
 
 /** The result of requesting a page that is not in memory. */
-interface Claim {
+interface PageClaim {
   /**
    * The next step. `page`: serve the page. `fetch`: fetch the page and then call `done`. `busy`: do nothing, because
    * another request is already fetching the page.
@@ -56,10 +56,12 @@ interface SharedPageCounts {
 /** The pages that gateways share. One gateway fetches a page, and the others wait for it. */
 export interface SharedPages {
   /**
-   * Looks up a page. If the page is missing, acquires the lock that ensures that only one gateway fetches it. Never
-   * rejects.
+   * Looks up a page. If the page is missing, makes sure that only one gateway fetches it. Returns undefined if no other
+   * gateway can have the page, or needs to know that it is fetched. Never rejects.
    */
-  claim(key: string, need: Need): Promise<Claim>;
+  claim(key: string, need: Need): Promise<PageClaim> | undefined;
+  /** Returns whether others can currently read what this gateway stores. */
+  isShared(): boolean;
   /** Looks up a page that may be served for no longer than `longest`, without acquiring a lock. Never rejects. */
   peek(key: string, longest: Freshness): Promise<SharedPage | undefined>;
   /**
@@ -85,9 +87,6 @@ interface SharedPagesParts {
   readonly maxEntryBytes: number;
   /** The release label. Gateways with different releases do not share pages, because their rules may differ. */
   readonly release: string;
-  readonly seal: Seal;
-  /** Called when a value was found that no gateway of this fleet has sealed for this page. */
-  readonly onForged?: () => void;
   readonly times?: Partial<typeof TIMES>;
 }
 
@@ -115,12 +114,11 @@ const deflate: Compress = promisify(gzip);
 const expand = promisify<Buffer, { maxOutputLength: number }, Buffer>(gunzip);
 
 const ignore = () => undefined;
-const BUSY: Claim = { kind: 'busy', shared: undefined, done: ignore };
+const BUSY: PageClaim = { kind: 'busy', shared: undefined, done: ignore };
 
-/** A fetch for which this process holds the lock. */
+/** A fetch that this process has claimed. */
 interface Held {
-  readonly hash: string;
-  readonly token: string;
+  readonly claim: Claim;
   /** Resolves to true if the page was stored. Undefined if no attempt was made to store it. */
   write?: Promise<boolean>;
   /** True if the page was purged while it was being fetched. */
@@ -135,61 +133,27 @@ export const isSharable = (key: string): boolean => isKnownEverywhere(audienceOf
 
 /** Creates the second level of the page cache, which a fleet's gateways share. */
 export function createSharedPages(parts: SharedPagesParts): SharedPages {
-  const { store, changes, clock, release, seal, onForged } = parts;
+  const { store, changes, clock, release } = parts;
   let maxBytes = parts.maxEntryBytes;
   const times = { ...TIMES, ...parts.times };
   const counts = { hit: 0, miss: 0, invalid: 0, forged: 0, away: 0, error: 0, waits: 0, avoided: 0 };
-  const claims = new Map<string, Promise<Claim>>();
+  const claims = new Map<string, Promise<PageClaim>>();
   const held = new Map<string, Held>();
   // The pages that could not be stored, each with the time until which it is fetched without a lock. If a lock were
   // required, gateways could fetch such a page only one at a time.
   const unstorable = createLruMap<string, number>(MAX_UNSTORABLE);
-  const waiting = new Map<string, Set<(outcome: boolean | undefined) => void>>();
-  // The cache key names the operation, the audience, the contract version and the target.
-  const contextOf = (key: string) => `page\n${release}\n${key}`;
+  // A page also contains a hash of its key, so that it is not used for another one even if pages are not sealed.
   const hashOf = (key: string) => digest('sha256', `${release}\n${key}`, 'base64url');
-
-  store.onFilled((hash, stored) => {
-    for (const wake of waiting.get(hash) ?? []) wake(stored);
-  });
-
-  /**
-   * Starts listening for the notification that a page was fetched. `outcome` resolves to undefined if none arrives in
-   * time.
-   */
-  const listen = (hash: string) => {
-    const { promise, resolve } = Promise.withResolvers<boolean | undefined>();
-    const wakes = waiting.get(hash) ?? new Set();
-    waiting.set(hash, wakes.add(resolve));
-    return {
-      outcome: (ms: number) => {
-        const timer = setTimeout(resolve, ms, undefined).unref();
-        return promise.finally(() => clearTimeout(timer));
-      },
-      stop() {
-        wakes.delete(resolve);
-        if (wakes.size === 0 && waiting.get(hash) === wakes) waiting.delete(hash);
-      },
-    };
-  };
 
   const isValid = (key: string, { page, at }: SharedPage) =>
     changes.isValid(changingTags(key, page.tags), at) && changes.mayServe(page.asOf);
 
   /** Looks up a page. Rejects if the store is unavailable. */
-  const read = async (
-    key: string,
-    hash: string,
-    { longest }: Need,
-  ): Promise<SharedPage | 'miss' | 'invalid' | 'forged'> => {
-    const sealed = await store.get(hash);
-    if (sealed === undefined) return 'miss';
-    const value = seal.open(contextOf(key), sealed);
-    if (value === undefined) {
-      onForged?.();
-      return 'forged';
-    }
-    const shared = decodePage(value, { hash, now: clock(), maxBytes, longest });
+  const read = async (key: string, { longest }: Need): Promise<SharedPage | 'miss' | 'invalid' | 'forged'> => {
+    const value = await store.get(key);
+    if (value === undefined) return 'miss';
+    if (value === 'forged') return value;
+    const shared = decodePage(value, { hash: hashOf(key), now: clock(), maxBytes, longest });
     return shared !== undefined && isValid(key, shared) ? shared : 'invalid';
   };
 
@@ -199,18 +163,16 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
     return now < Math.max(page.freshUntilAt, page.staleUntilAt);
   };
 
-  const fetchUnder = (key: string, lock: Held, shared: SharedPage | undefined): Claim => {
+  const fetchUnder = (key: string, claim: Claim, shared: SharedPage | undefined): PageClaim => {
+    const lock: Held = { claim };
     held.set(key, lock);
-    const { hash, token } = lock;
-    const renewing = setInterval(() => {
-      store.renew(hash, token, times.lease).catch(() => undefined);
-    }, times.renew).unref();
+    const renewing = setInterval(() => void claim.renew(times.lease), times.renew).unref();
     const finish = async () => {
       // A page purged during its fetch is treated like a missing page: each waiting request looks up the page again and
-      // tries to acquire the lock.
+      // tries to claim it.
       const mayLookUp = (await lock.write) === true || lock.isOutdated === true;
       if (!mayLookUp) unstorable.set(key, performance.now() + times.unstorable);
-      await store.release(hash, token, mayLookUp);
+      await claim.release(mayLookUp);
     };
     return {
       kind: 'fetch',
@@ -224,24 +186,18 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
     };
   };
 
-  const attempt = async (key: string, need: Need): Promise<Claim> => {
-    const withoutLock = (shared?: SharedPage): Claim => ({
+  const attempt = async (key: string, need: Need): Promise<PageClaim> => {
+    const withoutLock = (shared?: SharedPage): PageClaim => ({
       kind: 'fetch',
       shared,
       done: () => void claims.delete(key),
     });
-    if (!isSharable(key)) return withoutLock();
-    if (!store.isAvailable() || changes.position() === undefined) {
-      counts.away += 1;
-      return withoutLock();
-    }
-    const hash = hashOf(key);
     const deadline = performance.now() + times.longestWait;
     let waited = false;
     let reports = 0;
     try {
       for (;;) {
-        const found = await read(key, hash, need);
+        const found = await read(key, need);
         const shared = typeof found === 'string' ? undefined : found;
         const isHit = shared !== undefined && isUseful(shared, need);
         if (!waited) counts[isHit ? 'hit' : typeof found === 'string' ? found : 'miss'] += 1;
@@ -250,16 +206,16 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
           return { kind: 'page', shared, done: ignore };
         }
         if ((unstorable.get(key) ?? 0) > performance.now()) return withoutLock(shared);
-        // Listening starts before the attempt to acquire the lock, so that no notification is missed between the
-        // attempt and the wait.
-        const report = listen(hash);
+        // Listening starts before the attempt to claim the page, so that no notification is missed between the attempt
+        // and the wait.
+        const report = store.listen(key);
         try {
-          const token = randomUUID();
-          if (await store.lock(hash, token, times.lease)) {
-            // Since the last lookup, another gateway may have stored the page and released the lock.
-            const latest = await read(key, hash, need).catch(() => 'miss' as const);
-            if (typeof latest === 'string' || !isUseful(latest, need)) return fetchUnder(key, { hash, token }, shared);
-            store.release(hash, token, true).catch(ignore);
+          const claimed = await store.claim(key, times.lease);
+          if (claimed !== undefined) {
+            // Since the last lookup, another gateway may have stored the page and ended its claim.
+            const latest = await read(key, need).catch(() => 'miss' as const);
+            if (typeof latest === 'string' || !isUseful(latest, need)) return fetchUnder(key, claimed, shared);
+            void claimed.release(true);
             return { kind: 'page', shared: latest, done: ignore };
           }
           if (!need.mayWait) return BUSY;
@@ -280,7 +236,7 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
     }
   };
 
-  const claim = async (key: string, need: Need): Promise<Claim> => {
+  const claimAt = async (key: string, need: Need): Promise<PageClaim> => {
     const running = claims.get(key);
     if (running === undefined) {
       const own = attempt(key, need);
@@ -291,8 +247,8 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
     }
     if (!need.mayWait) return BUSY;
     const claimed = await running;
-    if (claimed.kind === 'busy') return claim(key, need);
-    // Only the request that acquired the lock releases it.
+    if (claimed.kind === 'busy') return claimAt(key, need);
+    // Only the request that claimed the page ends the claim.
     return claimed.kind === 'fetch' ? { ...claimed, done: ignore } : claimed;
   };
 
@@ -300,49 +256,60 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
    * Returns the gzip form of a body as stored by another gateway. Returns undefined unless it expands to exactly this
    * body.
    */
-  const readGzip = async (hash: string, body: Buffer): Promise<Buffer | undefined> => {
-    if (!store.isAvailable()) return undefined;
-    const value = await store.get(hash);
-    if (value === undefined || value.length >= body.length) return undefined;
+  const readGzip = async (key: string, body: Buffer): Promise<Buffer | undefined> => {
+    const value = await store.get(key);
+    if (!Buffer.isBuffer(value) || value.length >= body.length) return undefined;
     const plain = await expand(value, { maxOutputLength: body.length });
     return plain.equals(body) ? value : undefined;
   };
 
+  /** Stores a value, and returns whether it was stored. */
+  const write = async (key: string, value: Buffer, ms: number): Promise<boolean> => {
+    try {
+      await store.set(key, value, ms);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
   return {
-    claim,
+    claim(key, need) {
+      if (!isSharable(key)) return undefined;
+      if (store.isShared() && changes.position() !== undefined) return claimAt(key, need);
+      counts.away += 1;
+      return undefined;
+    },
+    isShared: store.isShared,
     async peek(key, longest) {
-      if (!isSharable(key) || !store.isAvailable() || changes.position() === undefined) return undefined;
+      if (!isSharable(key) || !store.isShared() || changes.position() === undefined) return undefined;
       const need = { mayWait: false, longest };
-      const found = await read(key, hashOf(key), need).catch(() => 'miss' as const);
+      const found = await read(key, need).catch(() => 'miss' as const);
       return typeof found !== 'string' && isUseful(found, need) ? found : undefined;
     },
     async compress(body) {
-      const hash = `gzip-${digest('sha256', body, 'base64url')}`;
-      const known = await readGzip(hash, body).catch(() => undefined);
+      if (!store.isShared()) return deflate(body);
+      const key = `gzip\n${digest('sha256', body, 'base64url')}`;
+      const known = await readGzip(key, body).catch(() => undefined);
       if (known !== undefined) return known;
       const compressed = await deflate(body);
-      if (store.isAvailable() && compressed.length < body.length)
-        store.set(hash, compressed, times.gzip).catch(() => undefined);
+      if (compressed.length < body.length) void write(key, compressed, times.gzip);
       return compressed;
     },
     put(key, page, at) {
       unstorable.delete(key);
       const ms = Math.floor(Math.max(page.staleUntilAt, page.errorUntilAt) - clock());
-      if (ms <= 0 || !isSharable(key) || !store.isAvailable()) return;
-      const hash = hashOf(key);
-      const write = store.set(hash, seal.seal(contextOf(key), encodePage({ page, at }, hash)), ms).then(
-        () => true,
-        () => false,
-      );
+      if (ms <= 0 || !store.isShared() || !isSharable(key)) return;
+      const writing = write(key, encodePage({ page, at }, hashOf(key)), ms);
       const fetch = held.get(key);
-      if (fetch !== undefined) fetch.write = write;
+      if (fetch !== undefined) fetch.write = writing;
     },
     outdated(key) {
       const fetch = held.get(key);
       if (fetch !== undefined) fetch.isOutdated = true;
     },
     drop(key) {
-      if (isSharable(key) && store.isAvailable()) store.drop(hashOf(key)).catch(() => undefined);
+      if (store.isShared() && isSharable(key)) void Promise.resolve(store.drop(key)).catch(() => undefined);
     },
     configure({ maxEntryBytes }) {
       maxBytes = maxEntryBytes;
@@ -352,30 +319,33 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
 }
 
 /**
- * Returns a cache that applies all gateways' changes. Pages that may have been out of date for too long are not served.
- * If there is a second level, pages are also stored there.
+ * Returns a cache that also stores pages for all gateways. If changes can be missed, pages that may have been out of date
+ * for too long are not served.
  */
-export function followChanges(cache: PageCache, changes: ChangeFollower, pages: SharedPages | undefined): PageCache {
+export function followChanges(cache: PageCache, changes: ChangeFollower, pages: SharedPages): PageCache {
   return {
     ...cache,
-    // A page that currently cannot be served stays in memory, because the missing changes may still arrive.
-    lookup(key, isPeek) {
-      const found = cache.lookup(key, isPeek);
-      return found !== undefined && changes.mayServe(found.entry.asOf) ? found : undefined;
-    },
-    lookupStale(key, maxStaleSeconds, isPeek) {
-      const found = cache.lookupStale(key, maxStaleSeconds, isPeek);
-      return found !== undefined && changes.mayServe(found.entry.asOf) ? found : undefined;
-    },
+    // A gateway that misses no change need not check at every lookup. A page that currently cannot be served stays in
+    // memory, because the missing changes may still arrive.
+    ...(changes.canMiss && {
+      lookup(key, isPeek) {
+        const found = cache.lookup(key, isPeek);
+        return found !== undefined && changes.mayServe(found.entry.asOf) ? found : undefined;
+      },
+      lookupStale(key, maxStaleSeconds, isPeek) {
+        const found = cache.lookupStale(key, maxStaleSeconds, isPeek);
+        return found !== undefined && changes.mayServe(found.entry.asOf) ? found : undefined;
+      },
+    }),
     beginFill: (tags) => ({ ...cache.beginFill(tags), at: changes.position() }),
     store(key, fill, input) {
       const refusal = cache.store(key, fill, input);
       if (refusal !== undefined) {
-        if (fill.generation !== cache.generation()) pages?.outdated(key);
+        if (fill.generation !== cache.generation()) pages.outdated(key);
         return refusal;
       }
-      const page = cache.lookup(key)?.entry;
-      if (page !== undefined && fill.at !== undefined) pages?.put(key, page, fill.at);
+      const page = fill.at === undefined ? undefined : cache.lookup(key)?.entry;
+      if (page !== undefined && fill.at !== undefined) pages.put(key, page, fill.at);
       return undefined;
     },
     adopt(key, shared, isPeek) {
@@ -386,7 +356,7 @@ export function followChanges(cache: PageCache, changes: ChangeFollower, pages: 
     },
     drop(key) {
       cache.drop(key);
-      pages?.drop(key);
+      pages.drop(key);
     },
-  };
+  } satisfies PageCache;
 }

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
-import { createFailureLimiter } from '../identity/limits.ts';
+import { createOwnWindows } from '../sharing/alone/own-windows.ts';
 import type { Operator } from '../identity/operators-options.ts';
 import { operatorName } from '../model/operator-name.ts';
 import { noteAction } from './admin-actions.ts';
@@ -26,7 +26,7 @@ export interface AdminGuardOptions {
  * The limit on wrong tokens from one address. Once the limit is reached, clients at that address must wait even if they
  * send the correct token, unless it was recently sent from that address.
  */
-const ATTEMPTS = { limit: 20, windowSeconds: 60, maxPairs: 10_000 };
+const ATTEMPTS = { limit: 20, windowMs: 60_000, networks: 10_000 };
 
 /**
  * How long an address is remembered after the correct token was sent from it, and an operator after the correct password.
@@ -73,7 +73,7 @@ export function createAdminGuard({
     return bodyOf(req, res, 401, WRONG_CREDENTIAL);
   });
   const isOpen = token === undefined && signIn === undefined;
-  const failures = createFailureLimiter(ATTEMPTS);
+  const failures = createOwnWindows(clock, ATTEMPTS.networks);
   const lastUse = createLruMap<string, number>(RECENT_USE.max);
   const wasUsedRecently = (from: string, now: number) =>
     now - (lastUse.get(from) ?? -Infinity) < RECENT_USE.seconds * 1000;
@@ -100,13 +100,14 @@ export function createAdminGuard({
       const { from } = attempt;
       const isCorrect = token !== undefined && sameText(attempt.token, token);
       const known = isCorrect && wasUsedRecently(from, now);
-      const limited = known ? undefined : failures.begin(from, '', now);
-      if (limited !== undefined) {
+      const window = { name: 'network', texts: [from], limit: ATTEMPTS.limit };
+      const failure = known ? undefined : failures.add([window], ATTEMPTS.windowMs);
+      if (failure !== undefined && failure.waitMs > 0) {
         noteAction(res, { action: 'sign in' });
-        res.set('Retry-After', String(limited.retryAfterSeconds));
+        res.set('Retry-After', String(Math.ceil(failure.waitMs / 1000)));
         refuse(429, 'Too many wrong tokens from this address; wait a minute.');
       } else if (isCorrect) {
-        if (!known) failures.withdraw(from, '', now);
+        failure?.withdraw();
         lastUse.set(from, now);
         const name = nameIn(req);
         // An operator who has entered the token as the name as well must not find it in the audit trail.
@@ -117,7 +118,7 @@ export function createAdminGuard({
         void signIn(req, res, (error?: unknown) => {
           res.removeHeader('WWW-Authenticate');
           if (error === undefined) {
-            failures.withdraw(from, '', now);
+            failure?.withdraw();
             const name = nameIn(req);
             const use = `${from} ${name}`;
             const isFirst = !wasUsedRecently(use, now);

@@ -3,10 +3,10 @@ import { type Credential, readBasicCredential } from '../../lib/basic-credential
 import type { CheckLevel } from '../model/checks.ts';
 import { ANONYMOUS, type Principal, verifiedAudience } from '../model/principal.ts';
 import type { AuthenticationTrace } from '../model/trace.ts';
-import type { IdentityFleet } from './identity-fleet.ts';
 import type { IdentityOptions } from './identity-options.ts';
-import { createLoginLimiter, type LoginLimiter } from './limits.ts';
+import type { LoginLimits } from './login-limits.ts';
 import { createRefusals } from './refusals.ts';
+import type { Revocations } from './revocations.ts';
 import type { Calibration, Verifier } from './verifier.ts';
 import { createCredentialCheck, createKeyedHash, type KeyedHash, type Verdict } from './verify-credential.ts';
 
@@ -70,10 +70,8 @@ interface AuthenticatorParts {
    * before and after a reload.
    */
   readonly hash?: KeyedHash;
-  /** The counts of failed attempts. Set only if they must outlive the authenticator. */
-  readonly failures?: LoginLimiter;
-  /** The fleet's login limits and revocations. Undefined if no state is shared. */
-  readonly fleet?: IdentityFleet | undefined;
+  readonly limits: LoginLimits;
+  readonly revocations: Revocations;
   /** Called after every verification to update the metrics. */
   readonly onVerification?: (kind: Verdict['kind']) => void;
 }
@@ -90,8 +88,8 @@ interface Approval {
  */
 export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
   const { options, verifier, hash = createKeyedHash() } = parts;
-  const { failures = createLoginLimiter(options.failures), fleet, onVerification } = parts;
-  const check = createCredentialCheck({ options, verifier, hash, failures, fleet, onVerification });
+  const { limits, revocations, onVerification } = parts;
+  const check = createCredentialCheck({ options, verifier, hash, limits, revocations, onVerification });
   const refusals = createRefusals(options.realm);
   const passed = { enforce: passedAt('enforce'), report: passedAt('report') };
 
@@ -165,13 +163,13 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
       if (authorization === undefined || !check.forget(authorization)) return;
       // Only verified callers' credentials are revoked on other gateways. Otherwise, unverified callers could make the
       // fleet repeatedly verify other callers.
-      if (kind === 'verified' && name !== undefined) void fleet?.revocations.announce(name);
+      if (kind === 'verified' && name !== undefined) void revocations.announce(name);
     },
     async calibrate() {
       const calibration = await verifier.calibrate();
       if (calibration.kind === 'unusable') {
         check.forgetAll();
-        void fleet?.revocations.announce(undefined);
+        void revocations.announce(undefined);
       }
       return calibration;
     },

@@ -4,7 +4,7 @@ import { StartFault, type Fault } from '../model/fault.ts';
 import type { WorkBounds } from './identity-options.ts';
 import { parsePhcHash, type PhcHash, STANDARD_COSTS, verifyPassword } from './password-hash.ts';
 import type { Verifier } from './verifier.ts';
-import { createWorkGate } from './limits.ts';
+import { createWorkGate } from './work-gate.ts';
 
 /** The name and password hash of an account in the roles file. */
 interface FileAccount {

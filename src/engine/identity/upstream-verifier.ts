@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { ProbeFailure, UpstreamFailure } from '../model/upstream-failure.ts';
 import type { ProbeOptions } from './identity-options.ts';
 import type { Verification, Verifier } from './verifier.ts';
-import { createWorkGate } from './limits.ts';
+import { createWorkGate } from './work-gate.ts';
 import { createCalibration } from './calibration.ts';
 
 /**

@@ -5,9 +5,9 @@ import { canonicalName } from '../model/caller-name.ts';
 import { networkOf } from '../../lib/network-address.ts';
 import { createSingleFlight } from '../../lib/single-flight.ts';
 import { verifiedAudience } from '../model/principal.ts';
-import type { IdentityFleet } from './identity-fleet.ts';
 import type { IdentityOptions } from './identity-options.ts';
-import type { LoginLimiter } from './limits.ts';
+import type { LoginLimits } from './login-limits.ts';
+import type { Revocations } from './revocations.ts';
 import type { Verification, Verifier } from './verifier.ts';
 
 /** The result of a credential check. `limited` means that too many attempts have failed. */
@@ -38,9 +38,8 @@ interface CredentialCheckParts {
   readonly options: IdentityOptions;
   readonly verifier: Verifier;
   readonly hash: KeyedHash;
-  readonly failures: LoginLimiter;
-  /** The fleet's login limits and revocations. Undefined if no state is shared. */
-  readonly fleet?: IdentityFleet | undefined;
+  readonly limits: LoginLimits;
+  readonly revocations: Revocations;
   readonly onVerification?: ((kind: Verdict['kind']) => void) | undefined;
 }
 
@@ -49,8 +48,8 @@ interface CredentialCheckParts {
  * verification.
  */
 export function createCredentialCheck(parts: CredentialCheckParts): CredentialCheck {
-  const { options, verifier, hash, failures: limiter, fleet } = parts;
-  const memory = createVerifiedCredentials(options.cacheSeconds, options.cacheEntries, fleet?.revocations.mayTrust);
+  const { options, verifier, hash, limits, revocations } = parts;
+  const memory = createVerifiedCredentials(options.cacheSeconds, options.cacheEntries, revocations.mayTrust);
   const flights = createSingleFlight<Verdict>();
   let forgotten = 0;
   const keyOf = (authorization: string) => hash('credential', authorization);
@@ -75,34 +74,20 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
     const known = memory.recall(key, now) !== 'unknown';
     // A caller with a known credential is not limited. A person who guesses passwords for a name therefore cannot lock
     // out its rightful user.
-    const counted = canonicalName(credential.name);
-    const name = hash('name', counted);
-    const own = known ? undefined : limiter.begin(network, name, now);
-    // The fleet's counts take precedence when available. This gateway also maintains its own counts, because Redis may
-    // become unavailable.
-    const shared = known || fleet?.failures === undefined ? undefined : await fleet.failures.begin(network, counted);
-    const limited = shared === undefined ? own : shared.limited;
-    const withdraw = () => {
-      if (!known && own === undefined) limiter.withdraw(network, name, now);
-    };
-    if (limited !== undefined) {
-      withdraw();
-      return { kind: 'limited', ...limited };
-    }
+    const begun = known ? undefined : limits.begin(network, canonicalName(credential.name));
+    const login = begun instanceof Promise ? await begun : begun;
+    if (login?.limited !== undefined) return { kind: 'limited', ...login.limited };
     const before = forgotten;
     const verification = await verifier.verify(credential, known, network);
-    if (verification.kind !== 'invalid') withdraw();
-    if (verification.kind === 'valid') {
-      limiter.loggedIn(network, name, now);
-      shared?.loggedIn();
-    } else if (verification.kind !== 'invalid') shared?.withdraw();
+    if (verification.kind === 'valid') login?.loggedIn();
+    else if (verification.kind !== 'invalid') login?.withdraw();
     if (verification.kind === 'valid' && before === forgotten) memory.remember(key, credential.name, now);
     if (verification.kind === 'invalid') memory.forget(key);
     if (verification.kind === 'unavailable' && verification.unusable) memory.clear();
     return verification;
   }
 
-  fleet?.revocations.applyTo({
+  revocations.applyTo({
     expireCallers(matches) {
       forgotten++;
       memory.expireCallers(matches);

@@ -33,30 +33,3 @@ export interface LogPosition {
   readonly lineage: string;
   readonly number: number;
 }
-
-/** Receives changes in the order of the log. */
-export interface ChangeListener {
-  /**
-   * Applies a change. `own` is true if this process appended the change and has therefore already applied it. This
-   * function also receives changes that were appended before the process started. Returns the number of removed pages,
-   * if known.
-   */
-  apply(change: SharedChange, number: number, own: boolean): number | void;
-  /** Called when changes may have been lost. From then on, data stored earlier must not be served. */
-  reset(position: LogPosition): void;
-}
-
-/** The log of changes, which all gateways in a fleet apply in the same order. */
-export interface ChangeLog {
-  /**
-   * Appends a change, which the caller must already have applied. Resolves when other gateways can read the change or,
-   * if the log is unavailable, when the change has been queued. Never rejects. Returns the number of pages that the
-   * other gateways removed, if known.
-   */
-  append(change: SharedChange): Promise<number | void>;
-  /** The position of the latest change that this process has applied. Undefined until the log is first read. */
-  position(): LogPosition | undefined;
-  /** The time, in epoch milliseconds, up to which this process is known to have applied all changes. */
-  syncedAt(): number;
-  close(): Promise<void>;
-}

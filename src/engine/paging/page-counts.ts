@@ -3,6 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { createLruMap } from '../../lib/bounded-maps.ts';
 import { createTagGenerations } from '../../lib/tag-generations.ts';
 import type { LogPosition } from '../model/change-log.ts';
+import type { SharedMap } from '../sharing/sharing.ts';
 import type { Paging } from '../model/operation.ts';
 import type { PagingOptions } from './paging-options.ts';
 
@@ -114,20 +115,16 @@ export interface SharedPageCounts {
 interface SharedPageCountsParts {
   readonly clock: Clock;
   readonly maxAgeSeconds: number;
-  /** Stores strings for all gateways. The promises reject if the store is unavailable. */
-  readonly store: {
-    isAvailable(): boolean;
-    get(key: string): Promise<string | undefined>;
-    set(key: string, text: string, ms: number): Promise<unknown>;
-  };
+  /** Stores counts for all gateways. */
+  readonly store: SharedMap;
   /** Returns whether the key has the same meaning in every process. */
   readonly isSharable: (key: string) => boolean;
   /** Returns the position of the latest change that this process has applied. */
   readonly position: () => LogPosition | undefined;
   /** Returns true if none of the tags has changed since the given position in the log. */
   readonly isValid: (key: string, tags: readonly string[], at: LogPosition) => boolean;
-  /** Returns whether this process can currently receive changes from other gateways. */
-  readonly isSynced: () => boolean;
+  /** Returns whether this process can currently receive changes from other gateways. Undefined if it misses none. */
+  readonly isSynced: (() => boolean) | undefined;
 }
 
 /** A page count as stored outside the process. */
@@ -149,19 +146,33 @@ export function sharePageCounts(
   { clock, maxAgeSeconds, store, isSharable, position, isValid, isSynced }: SharedPageCountsParts,
 ): { readonly counts: PageCounts; readonly shared: SharedPageCounts } {
   const unknown = createLruMap<string, number>(MAX_UNKNOWN);
-  const maxAgeMs = maxAgeSeconds * 1000;
+  const set = async (key: string, count: SharedCount) => {
+    try {
+      await store.set(key, Buffer.from(JSON.stringify(count)), maxAgeSeconds * 1000);
+    } catch {
+      // The count is also in memory, and other gateways learn it themselves.
+    }
+  };
+  const get = async (key: string): Promise<SharedCount | undefined> => {
+    try {
+      const value = await store.get(key);
+      return Buffer.isBuffer(value) ? parse(value.toString()) : undefined;
+    } catch {
+      return undefined;
+    }
+  };
   return {
     counts: {
       ...counts,
       // With an outdated count, existing pages could be refused.
-      learned: (key, isPeek) => (isSynced() ? counts.learned(key, isPeek) : undefined),
+      ...(isSynced && { learned: (key, isPeek) => (isSynced() ? counts.learned(key, isPeek) : undefined) }),
       learn(key, pageCount, tags, generation) {
         if (!counts.learn(key, pageCount, tags, generation) || pageCount === undefined) return false;
         // The tags have not changed since the request began, so the count is also valid at the current position.
         const at = position();
-        if (at === undefined || !isSharable(key) || !store.isAvailable()) return true;
+        if (at === undefined || !store.isShared() || !isSharable(key)) return true;
         const count: SharedCount = { pageCount, learnedAt: clock(), tags, at };
-        store.set(key, JSON.stringify(count), maxAgeMs).catch(() => undefined);
+        void set(key, count);
         return true;
       },
       get size() {
@@ -169,10 +180,9 @@ export function sharePageCounts(
       },
     },
     shared: {
-      mayKnow: (key) => isSharable(key) && store.isAvailable() && (unknown.get(key) ?? 0) <= clock(),
+      mayKnow: (key) => store.isShared() && isSharable(key) && (unknown.get(key) ?? 0) <= clock(),
       async find(key, isPeek = false) {
-        const text = await store.get(key).catch(() => undefined);
-        const count = text === undefined ? undefined : parse(text);
+        const count = await get(key);
         const isUsable =
           count !== undefined && isValid(key, count.tags, count.at) && counts.adopt(key, count, count.tags, isPeek);
         if (isUsable) return count.pageCount;

@@ -53,8 +53,8 @@ export interface StageServices
   readonly planBodyCheck: PlanBodyCheck;
   readonly bodyLimits: BodyLimits;
   readonly pageCounts: PageCounts;
-  /** The page counts of other gateways. Undefined if the gateways share no state. */
-  readonly sharedPageCounts?: SharedPageCounts | undefined;
+  /** The page counts of other gateways. */
+  readonly sharedPageCounts: SharedPageCounts;
   readonly purge: Purge;
   readonly readerOf: (fields: PrivateFields) => (grants: Grants) => boolean;
   readonly legacyAddresses: LegacyAddresses;

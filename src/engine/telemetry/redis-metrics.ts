@@ -1,5 +1,5 @@
 import type { SharedChange } from '../model/change-log.ts';
-import type { InstanceFacts } from '../sharing/redis/instance-facts.ts';
+import type { InstanceFacts } from '../sharing/sharing.ts';
 import type { RedisOutcome } from '../sharing/redis/connect-redis.ts';
 import { type MetricEntry, REDIS_METRICS } from './metric-list.ts';
 import { createStoredCounter } from './stored-counter.ts';

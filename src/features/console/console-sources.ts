@@ -10,7 +10,7 @@ import type { LedgerEntry, LedgerReader } from '../../engine/model/ledger-entry.
 import type { Operation } from '../../engine/model/operation.ts';
 import type { Overrides } from '../levels/overrides/create-overrides.ts';
 import type { PermissionMatrix } from '../../engine/permissions/permission-matrix.ts';
-import type { Instance } from '../../engine/sharing/redis/instance-facts.ts';
+import type { Instance } from '../../engine/sharing/sharing.ts';
 import type { ContractPlace } from '../../engine/contract/contract-places.ts';
 import type { TrafficHistory } from './traffic-history.ts';
 import type { OperatorAction } from '../../engine/model/operator-action.ts';
@@ -71,8 +71,8 @@ export interface ConsoleSources {
   /** Returns the upstream's health as `/upstreamz` reports it. */
   readonly upstreamHealth: () => UpstreamHealth;
   /** Returns the state of the connection to Redis. Undefined if Redis is not configured. */
-  readonly shared?: (() => SharedStatus) | undefined;
-  /** Returns the gateways that share state with this one. Undefined if no state is shared. */
+  readonly shared?: (() => SharedStatus | undefined) | undefined;
+  /** Returns the gateways that share state with this one. */
   readonly instances?: (() => readonly Instance[]) | undefined;
   /** Returns the upstream's last failure and the circuit's most recent changes. */
   readonly upstreamHistory: () => GateHistory;

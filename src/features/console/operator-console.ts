@@ -95,9 +95,10 @@ function sourcesOf(compiled: CompiledAssembly, { clock, purge }: Pick<ConsoleSou
   const { settings, start, services } = compiled;
   const { contract, permissions, baseline } = start;
   const { traffic, records, ladder, ladderDocument, overrides, actions, upstreams, live, logger, shared } = services;
+  const { sharing } = shared;
   /** Announces a baseline change to the other gateways, which then apply it. */
   const announce = async (fingerprint: string, accepted: AcceptedViolation | null) =>
-    shared?.changes.append({ kind: 'baseline', fingerprint, accepted, at: clock() });
+    sharing.changes.append({ kind: 'baseline', fingerprint, accepted, at: clock() });
   return {
     version: packageVersion(),
     contractVersion: contract.version,
@@ -143,8 +144,8 @@ function sourcesOf(compiled: CompiledAssembly, { clock, purge }: Pick<ConsoleSou
     upstream: () => upstreams.stats(),
     upstreamHealth: () => upstreams.current.health(),
     upstreamHistory: () => upstreams.current.history(),
-    shared: shared && (() => shared.status()),
-    instances: shared?.instances.list,
+    shared: sharing.status,
+    instances: sharing.instances.list,
     onError: (error, request) => logger.error({ ...adminRequestFields(request), err: error }, 'the console failed'),
   } satisfies Partial<ConsoleSources>;
 }

@@ -53,7 +53,7 @@ export const ledger = {
     inMemory: (given, parts) => createLedger({ ...parts, inMemory: openLedgerInMemory(given) }),
   },
   dependsOn: ({ release }) => release,
-  start({ options: given, settings, operations, clock, kindOf, logger, redis, instance, metrics, lasting }) {
+  start({ options: given, settings, operations, clock, kindOf, logger, sharing, instance, metrics, lasting }) {
     const setup = { release: settings.release, operations: operations.map(({ id }) => id) };
     const kept = lasting(
       () =>
@@ -63,7 +63,7 @@ export const ledger = {
           kindOf,
           logger,
           location: ledgerAt(given, settings.redis),
-          writer: { replica: instance, redis },
+          writer: { replica: instance, redis: sharing.redis },
         }),
       (one) => one.close(),
     );

@@ -10,10 +10,9 @@ import type { IsAccepted } from '../../engine/model/acceptance.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { CHECK_NAMES } from '../../engine/model/checks.ts';
 import type { LedgerReader } from '../../engine/model/ledger-entry.ts';
-import type { SharedDocument } from '../../engine/sharing/redis/shared-document.ts';
+import type { SharedDocument, Sharing } from '../../engine/sharing/sharing.ts';
 import type { OperatorAction } from '../../engine/model/operator-action.ts';
 import type { Metrics } from '../../engine/telemetry/metrics.ts';
-import type { SharedState } from '../../engine/assembly/sharing/shared-state.ts';
 import { readStateFile, whyNotStored } from '../../engine/config/state-files.ts';
 
 /**
@@ -45,7 +44,7 @@ export function assembleLadder(
     readonly logger: Logger;
     readonly metrics: Metrics;
     readonly isAccepted: IsAccepted;
-    readonly shared: SharedState | undefined;
+    readonly shared: Sharing | undefined;
     readonly acted: (action: OperatorAction) => unknown;
   },
 ): AssembledLadder {

@@ -14,9 +14,8 @@ import {
 import { mergeOverrides, type Override } from './overrides/override.ts';
 import type { OverrideRules } from './overrides/read-override.ts';
 import type { CompiledGateway } from '../../engine/pipeline/compiled-gateway.ts';
-import type { SharedDocument } from '../../engine/sharing/redis/shared-document.ts';
+import type { SharedDocument, Sharing } from '../../engine/sharing/sharing.ts';
 import type { OperatorAction } from '../../engine/model/operator-action.ts';
-import type { SharedState } from '../../engine/assembly/sharing/shared-state.ts';
 import { readStateFile, whyNotStored } from '../../engine/config/state-files.ts';
 
 /** Reads the stored overrides. Throws a StartFault if the file is invalid. */
@@ -47,7 +46,7 @@ export function assembleOverrides(
   parts: {
     readonly clock: Clock;
     readonly logger: Logger;
-    readonly shared: SharedState | undefined;
+    readonly shared: Sharing | undefined;
     /** Reports an operator's action. Resolves to false if it could not be stored. */
     readonly acted: (action: OperatorAction) => Promise<boolean>;
   },

@@ -50,7 +50,7 @@ export const rateLimits = {
     if (rules.length === 0 || !settings.mode.transparent) return unknown;
     return [{ pointer: '/rateLimits', because: 'observe mode refuses no requests' }, ...unknown];
   },
-  start({ options: rules, operations, redis, metrics }) {
+  start({ options: rules, operations, sharing, metrics }) {
     if (rules.length === 0) return undefined;
     const onLimited = metrics.counter(LIMITED, [
       rules.map(({ name }) => name),
@@ -58,7 +58,7 @@ export const rateLimits = {
     ]);
     const limiter = createRateLimiter({
       rules,
-      redis,
+      sharing,
       onLimited: (rule, operation = UNDOCUMENTED) => onLimited(rule, operation),
     });
     return {

@@ -1,5 +1,4 @@
-import type { Redis } from '../../engine/sharing/redis/connect-redis.ts';
-import { openSharedTrail } from '../../engine/sharing/redis/shared-document.ts';
+import type { Sharing } from '../../engine/sharing/sharing.ts';
 import { type AuditEntry, formatAuditEntry, parseAuditEntry } from './audit-entry.ts';
 import { SHOWN_ENTRIES } from './audit-file.ts';
 import type { AuditTrail, OwnAuditTrail } from './audit-trail.ts';
@@ -10,10 +9,14 @@ const MAX_SHARED_ENTRIES = 10_000;
 /** The time until entries are sent again, if the others could not be reached, in milliseconds. */
 const RETRY_MS = 5_000;
 
-/** Returns the audit trail of all gateways that share their state: this gateway's own trail, with the others' entries. */
-export function shareTrail(own: OwnAuditTrail, redis: Redis, instance: string): AuditTrail {
+/** Returns the audit trail of all gateways: this gateway's own trail, with the others' entries. */
+export function shareTrail(
+  own: OwnAuditTrail,
+  sharing: Pick<Sharing, 'lines' | 'status'>,
+  instance: string,
+): AuditTrail {
   // Redis keeps the name that the trail had while it contained only overrides.
-  const trail = openSharedTrail(redis, 'overrides-trail', MAX_SHARED_ENTRIES, SHOWN_ENTRIES);
+  const trail = sharing.lines('overrides-trail', MAX_SHARED_ENTRIES, SHOWN_ENTRIES);
   let retry: NodeJS.Timeout | undefined;
   const retryLater = () => {
     retry ??= setTimeout(() => {
@@ -36,8 +39,10 @@ export function shareTrail(own: OwnAuditTrail, redis: Redis, instance: string): 
   };
   return {
     record(entry: AuditEntry) {
-      // Every gateway notices that an override has expired, so the entry is the same for all of them.
-      const shown = entry.actor === 'portico' ? entry : { ...entry, gateway: instance };
+      // A gateway alone need not be named. Every gateway notices that an override has expired, so the entry is the same
+      // for all of them.
+      const isNamed = sharing.status() !== undefined && entry.actor !== 'portico';
+      const shown = isNamed ? { ...entry, gateway: instance } : entry;
       const recorded = own.record(shown);
       void refresh();
       return recorded;

@@ -22,7 +22,7 @@ export const auditTrail = {
     value:
       earlier ?? readStateFile(settings, fileOf(given, settings), WORDS, (file) => readTrailFiles(trailFilesOf(file))),
   }),
-  start({ options: given, settings, prepared, lasting, logger, redis, instance }) {
+  start({ options: given, settings, prepared, lasting, logger, sharing, instance }) {
     const at = fileOf(given, settings);
     const trail = lasting(
       () => {
@@ -32,7 +32,7 @@ export const auditTrail = {
           onEntry: (entry) => logEntry(logger, entry),
           onError: (error) => logger.error({ err: error }, 'an entry of the audit trail cannot be stored'),
         });
-        return redis === undefined ? own : shareTrail(own, redis, instance);
+        return shareTrail(own, sharing, instance);
       },
       (one) => one.close(),
     );

@@ -1,8 +1,6 @@
 import type { Feature } from '../../engine/feature.ts';
 import { options } from './options.ts';
-import { redisUploadClaims } from './redis-upload-claims.ts';
 import { DUPLICATE_UPLOAD, refuseDuplicate } from './refuse-duplicate.ts';
-import { shareUploads } from './shared-uploads.ts';
 import { createUploadMemory } from './upload-memory.ts';
 
 /** Limits GDPR uploads, and refuses those that repeat a recent one (docs/rules.md §9). */
@@ -25,9 +23,8 @@ export const gdpr = {
     settings.mode.transparent
       ? [{ pointer: '/gdpr/duplicateWindowSeconds', because: 'observe mode does not refuse uploads' }]
       : [],
-  start({ options: { duplicateWindowSeconds }, clock, redis, lasting }) {
-    const own = lasting(() => createUploadMemory(clock));
-    const uploads = redis === undefined ? own : shareUploads(own, redisUploadClaims(redis));
+  start({ options: { duplicateWindowSeconds }, sharing }) {
+    const uploads = createUploadMemory(sharing.claims('upload'));
     const windowMs = duplicateWindowSeconds * 1000;
     return {
       stages: [refuseDuplicate(uploads, windowMs)],

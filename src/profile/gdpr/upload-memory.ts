@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Clock } from '../../lib/clock.ts';
-import { createLruMap } from '../../lib/bounded-maps.ts';
+import type { Claims } from '../../engine/sharing/sharing.ts';
 
 /** A GDPR upload that is about to be forwarded. */
 export interface UploadAttempt {
@@ -26,7 +25,7 @@ export type UploadVerdict =
 
 /** Remembers uploads in progress and recently accepted uploads. */
 export interface UploadMemory {
-  begin(attempt: UploadAttempt): UploadVerdict | Promise<UploadVerdict>;
+  begin(attempt: UploadAttempt): Promise<UploadVerdict>;
 }
 
 /** Returns a hash of the caller and the content, which identifies an upload. */
@@ -34,41 +33,41 @@ export function uploadKey({ caller, content }: Pick<UploadAttempt, 'caller' | 'c
   return hash('sha256', JSON.stringify([caller, hash('sha256', content, 'base64url')]), 'base64url');
 }
 
-/** The maximum number of accepted uploads to remember. The upload that was accepted first is forgotten first. */
-const MAX_REMEMBERED = 10_000;
+/**
+ * How long a claim on an upload in progress lasts, in milliseconds, and how often it is renewed. If a gateway crashes, its
+ * uploads are blocked for at most this long.
+ */
+const CLAIM_MS = 600_000;
+const RENEW_MS = 200_000;
 
-/** Creates an empty upload memory (docs/rules.md §9). */
-export function createUploadMemory(clock: Clock) {
-  const acceptedAt = createLruMap<string, number>(MAX_REMEMBERED);
-  // This map cannot grow indefinitely, because the server limits the number of uploads in progress.
-  const inProgress = new Map<string, number>();
-
-  const isAccepted = (key: string, windowMs: number) => {
-    const at = acceptedAt.peek(key);
-    return at !== undefined && Math.abs(clock() - at) < windowMs;
+/**
+ * Remembers uploads in claims (docs/rules.md §9): a claim on an upload in progress is held, and one on an accepted upload
+ * is settled.
+ */
+export function createUploadMemory(claims: Claims): UploadMemory {
+  return {
+    async begin({ force, windowMs, isPeek = false, ...upload }) {
+      if (windowMs <= 0) return UNCOMPARED;
+      const key = uploadKey(upload);
+      const claim = isPeek ? await claims.look(key) : await claims.take(key, CLAIM_MS, force);
+      if (typeof claim === 'string' && !force)
+        return { verdict: 'duplicate', because: claim === 'settled' ? 'accepted' : 'in flight' };
+      if (claim === undefined || typeof claim === 'string') return UNCOMPARED;
+      const renewing = setInterval(() => void claim.renew(CLAIM_MS), RENEW_MS).unref();
+      let finished = false;
+      return {
+        verdict: 'first',
+        finish(status) {
+          if (finished) return;
+          finished = true;
+          clearInterval(renewing);
+          const isAccepted = status !== undefined && status >= 200 && status < 300;
+          if (isAccepted) void claims.settle(key, windowMs);
+          else void claim.release(false);
+        },
+      };
+    },
   };
-
-  const begin = ({ force, windowMs, isPeek = false, ...upload }: UploadAttempt): UploadVerdict => {
-    const key = uploadKey(upload);
-    const running = inProgress.get(key) ?? 0;
-    if (!force && windowMs > 0) {
-      if (running > 0) return { verdict: 'duplicate', because: 'in flight' };
-      if (isAccepted(key, windowMs)) return { verdict: 'duplicate', because: 'accepted' };
-    }
-    if (isPeek) return { verdict: 'first', finish: () => undefined };
-    inProgress.set(key, running + 1);
-    let finished = false;
-    return {
-      verdict: 'first',
-      finish(status) {
-        if (finished) return;
-        finished = true;
-        const left = (inProgress.get(key) ?? 1) - 1;
-        if (left > 0) inProgress.set(key, left);
-        else inProgress.delete(key);
-        if (status !== undefined && status >= 200 && status < 300) acceptedAt.set(key, clock());
-      },
-    };
-  };
-  return { begin };
 }
+
+const UNCOMPARED: UploadVerdict = { verdict: 'first', finish: () => undefined };

@@ -1,3 +1,7 @@
+import { createLoginLimits } from '../../../src/engine/identity/login-limits.ts';
+import { createRevocations } from '../../../src/engine/identity/revocations.ts';
+import { createKeyedHash } from '../../../src/engine/identity/verify-credential.ts';
+import { openAlone } from '../../../src/engine/sharing/alone/open-alone.ts';
 import { createSessions } from '../../../src/engine/upstream/sessions.ts';
 import { describe, expect, it } from 'vitest';
 import { openAuthenticator, refusesByIdentity } from '../../../src/engine/assembly/open-authenticator.ts';
@@ -13,6 +17,15 @@ import { REAL, settingsOf } from './settings.ts';
 const strict = { ...REAL, mode: 'strict', authentication: { verifier: 'upstream' }, roles: { unmapped: 'delegate' } };
 const nobody: RolesFile = { source: 'roles.yaml', unmapped: undefined, roles: new Map(), accounts: [] };
 
+function loginMemory({ authentication: { failures } }: ReturnType<typeof settingsOf>) {
+  const sharing = openAlone(createTestClock());
+  return {
+    hash: createKeyedHash(),
+    limits: createLoginLimits(sharing.windows('logins', failures.maxPairs), failures),
+    revocations: createRevocations(sharing, () => true),
+  };
+}
+
 function authenticating(config: Readonly<Record<string, unknown>>, roles = nobody) {
   const { upstream, sent } = fakeExchanges(({ headers }) => {
     const right = headers.some(([, value]) => value === basic('alice'));
@@ -24,6 +37,7 @@ function authenticating(config: Readonly<Record<string, unknown>>, roles = nobod
     exchange: upstream.exchange,
     sessions: createSessions([], createTestClock()),
     clock: createTestClock(),
+    memory: loginMemory(settings),
   });
   const level = settings.checks.authentication;
   const clientAddress = () => '192.0.2.1';

@@ -9,8 +9,7 @@ function followed(maxUnsyncedSeconds = 5) {
   const time = { now: 1_000_000, syncedAt: 1_000_000, unapplied: [] as SharedChange[] };
   const changes = createChangeFollower({
     clock: () => time.now,
-    syncedAt: () => time.syncedAt,
-    unapplied: () => time.unapplied,
+    changes: { syncedAt: () => time.syncedAt, unapplied: () => time.unapplied, canMiss: true },
     maxUnsyncedSeconds,
   });
   const isValid = (tag: string, number: number, lineage = 'one') =>

@@ -3,7 +3,9 @@ import { type AuthenticationInput, createAuthenticator } from '../../../src/engi
 import { IDENTITY_DEFAULTS, type IdentityOptions } from '../../../src/engine/identity/identity-options.ts';
 import type { Credential } from '../../../src/lib/basic-credentials.ts';
 import type { Verification, Verifier } from '../../../src/engine/identity/verifier.ts';
-import type { IdentityFleet } from '../../../src/engine/identity/identity-fleet.ts';
+import { createLoginLimits, type LoginLimits } from '../../../src/engine/identity/login-limits.ts';
+import { createRevocations, type Revocations } from '../../../src/engine/identity/revocations.ts';
+import { openAlone } from '../../../src/engine/sharing/alone/open-alone.ts';
 import { createKeyedHash } from '../../../src/engine/identity/verify-credential.ts';
 
 /** The time at which the test clocks start. It is deliberately not 0. */
@@ -37,24 +39,32 @@ export function authenticating(
   verifier: Verifier,
   options: Partial<IdentityOptions> = {},
   hash = createKeyedHash(),
-  fleet?: IdentityFleet,
+  shared?: { readonly limits: LoginLimits; readonly revocations: Revocations },
 ) {
   const verifications: string[] = [];
+  const allOptions = { ...IDENTITY_DEFAULTS, ...options };
+  const time = { now: START };
+  const sharing = openAlone(() => time.now);
   const authenticator = createAuthenticator({
-    options: { ...IDENTITY_DEFAULTS, ...options },
+    options: allOptions,
     verifier,
     hash,
-    fleet,
+    ...(shared ?? {
+      limits: createLoginLimits(sharing.windows('logins', allOptions.failures.maxPairs), allOptions.failures),
+      revocations: createRevocations(sharing, () => true),
+    }),
     onVerification: (kind) => verifications.push(kind),
   });
-  const askNow = (authorizationHeader: string | undefined, input: Partial<AuthenticationInput> = {}) =>
-    authenticator.authenticate({
+  const askNow = (authorizationHeader: string | undefined, input: Partial<AuthenticationInput> = {}) => {
+    time.now = input.now ?? START;
+    return authenticator.authenticate({
       authorizationHeader,
       clientAddress: () => '192.0.2.1',
       level: 'enforce',
       now: START,
       ...input,
     });
+  };
   /** Always returns a promise, even if the result is available synchronously. */
   const ask = async (...given: Parameters<typeof askNow>) => askNow(...given);
   return { authenticator, ask, askNow, verifications };

@@ -1,8 +1,12 @@
+import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { limitRate } from '../../../src/features/rate-limits/limit-rate.ts';
 import type { RateLimitRule } from '../../../src/features/rate-limits/options.ts';
 import { BUDGETS, createRateLimiter } from '../../../src/features/rate-limits/rate-limiter.ts';
-import type { Redis } from '../../../src/engine/sharing/redis/connect-redis.ts';
+import { openAlone } from '../../../src/engine/sharing/alone/open-alone.ts';
+import { shareThrough } from '../../../src/engine/sharing/redis/open-redis.ts';
+import type { Sharing } from '../../../src/engine/sharing/sharing.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
 import { cleanUpAfterTest } from '../../builders/clean-up.ts';
 import { createNext, exchangeWith, failureOf, plannedWith, replyWith, stageIn } from '../../builders/exchange.ts';
 import { needsProgram } from '../../builders/needs-program.ts';
@@ -12,11 +16,15 @@ import { until } from '../../builders/until.ts';
 const RULE: RateLimitRule = { name: 'all', per: 'caller', requests: 3, windowSeconds: 60 };
 
 /** Creates a gateway's stage with these rules. */
-function stageWith(rules: readonly RateLimitRule[], redis?: Redis, maxBudgets?: number) {
+function stageWith(
+  rules: readonly RateLimitRule[],
+  sharing: Pick<Sharing, 'counters'> = openAlone(systemClock),
+  maxBudgets?: number,
+) {
   const limited: string[] = [];
   const limiter = createRateLimiter({
     rules,
-    redis,
+    sharing,
     ...(maxBudgets !== undefined && { maxBudgets }),
     onLimited: (rule) => limited.push(rule),
   });
@@ -42,10 +50,10 @@ function stageWith(rules: readonly RateLimitRule[], redis?: Redis, maxBudgets?: 
 
 describe('limit-rate', () => {
   it('has work only for operations with rules, and none in observe mode', () => {
-    const limiter = createRateLimiter({ rules: [RULE], redis: undefined, onLimited: () => undefined });
+    const limiter = createRateLimiter({ rules: [RULE], sharing: openAlone(systemClock), onLimited: () => undefined });
     const other = createRateLimiter({
       rules: [{ ...RULE, operations: ['getComment'] }],
-      redis: undefined,
+      sharing: openAlone(systemClock),
       onLimited: () => undefined,
     });
     expect(limitRate(other).plan(plannedWith())).toBeUndefined();
@@ -55,13 +63,8 @@ describe('limit-rate', () => {
   });
 
   it('asks for a wait of at least one second, even if the window is about to end', async () => {
-    const [used, millisecondsLeft] = [RULE.requests + 1, 0];
-    const redis: Redis = Object.assign({} as Redis, {
-      key: (...parts: readonly string[]) => parts.join(':'),
-      command: async () => 'the key of the fleet',
-      run: async () => [used, millisecondsLeft],
-    });
-    const { handle, exchangeOf } = stageWith([RULE], redis);
+    const counted = () => ({ count: RULE.requests + 1, leftMs: 0 });
+    const { handle, exchangeOf } = stageWith([RULE], { counters: () => ({ add: counted, read: counted }) });
     expect(await failureOf(handle(exchangeOf('alice')))).toMatchObject({ headers: { 'Retry-After': '1' } });
   });
 
@@ -140,9 +143,11 @@ describe('limit-rate', () => {
 needsProgram('redis', 'rate limits in a fleet', (path) => {
   const member = async (url: string) => {
     const redis = connectTo(url);
-    cleanUpAfterTest(() => redis.close());
+    const logger = pino({ enabled: false });
+    const sharing = shareThrough(redis, { options: { maxChanges: 1_000 }, sealKeys: [], clock: systemClock, logger });
+    cleanUpAfterTest(() => sharing.close());
     await until(() => redis.isAvailable());
-    return { redis, ...stageWith([RULE], redis) };
+    return { redis, ...stageWith([RULE], sharing) };
   };
 
   it('count for all gateways together, under names that Redis does not reveal', async () => {

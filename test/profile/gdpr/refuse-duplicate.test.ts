@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../../src/engine/errors/gateway-error.ts';
+import { openAlone } from '../../../src/engine/sharing/alone/open-alone.ts';
 import { createUploadMemory } from '../../../src/profile/gdpr/upload-memory.ts';
 import { isForced, refuseDuplicate } from '../../../src/profile/gdpr/refuse-duplicate.ts';
 import {
@@ -22,14 +23,14 @@ const created = replyWith({ fileId: 1 }, { status: 201 });
 const body = Buffer.from('{"content":"username\\nalice"}');
 
 function uploading(next = createNext(created)) {
-  const uploads = createUploadMemory(createTestClock());
+  const uploads = createUploadMemory(openAlone(createTestClock()).claims('upload'));
   const handle = stageIn(refuseDuplicate(uploads, 600_000), plannedWith(upload), next);
   return { next, send: (parts: ExchangeParts = {}) => handle(exchangeWith({ body, ...parts })) };
 }
 
 describe('refuse-duplicate', () => {
   it('has work only for uploads, and none in observe mode', () => {
-    const stage = refuseDuplicate(createUploadMemory(createTestClock()), 600_000);
+    const stage = refuseDuplicate(createUploadMemory(openAlone(createTestClock()).claims('upload')), 600_000);
     expect(stage.plan(plannedWith())).toBeUndefined();
     expect(stage.plan(plannedWith({ ...upload, transparent: true }))).toBeUndefined();
   });

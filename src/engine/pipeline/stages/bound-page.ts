@@ -18,7 +18,7 @@ import type { Handler, StagePlanner, PlannedOperation } from '../stage.ts';
  * Checks `page` and `pageSize` against their bounds before the request is sent upstream, and again when the response
  * arrives (docs/rules.md §5).
  */
-export function boundPage(counts: PageCounts, sharedCounts?: SharedPageCounts): StagePlanner {
+export function boundPage(counts: PageCounts, sharedCounts: SharedPageCounts): StagePlanner {
   return {
     name: 'bound-page',
     plan(planned) {
@@ -53,11 +53,8 @@ export function boundPage(counts: PageCounts, sharedCounts?: SharedPageCounts): 
           const reply = next(exchange);
           return reply instanceof Promise ? reply.then(checked) : checked(reply);
         };
-        const local: Handler = (exchange) => {
-          const key = paging.hasPageCount ? pageCountKey(planned, exchange) : undefined;
-          return handle(exchange, key, key === undefined ? undefined : counts.learned(key));
-        };
-        if (sharedCounts === undefined || !paging.hasPageCount) return local;
+        const uncounted: Handler = (exchange) => handle(exchange, undefined, undefined);
+        if (!paging.hasPageCount) return uncounted;
         return (exchange) => {
           const key = pageCountKey(planned, exchange);
           const learned = counts.learned(key);

@@ -16,8 +16,8 @@ import type { Handler, StagePlanner, StoredOperation } from '../stage.ts';
 /** The services that the `cache-page` stage needs. */
 export interface CachePageServices {
   readonly cache: PageCache;
-  /** The pages that gateways share. Undefined if there is no second cache level. */
-  readonly sharedPages?: SharedPages | undefined;
+  /** The second cache level: the pages that gateways share. */
+  readonly sharedPages: SharedPages;
   readonly guard: AudienceGuard;
   readonly noCacheRoles: readonly string[];
   /**
@@ -106,22 +106,18 @@ function createCachePageHandler(planned: StoredOperation, services: CachePageSer
     refreshing.add(key);
     const end = () => void refreshing.delete(key);
     const fetchStale = (done: () => void) => background(exchange, (copy) => fill(copy, key, 'stale'), done);
-    if (sharedPages === undefined) fetchStale(end);
-    else refreshOnce(key, sharedPages, fetchStale, end).catch(end);
+    const newerThan = cache.lookup(key)?.entry.storedAt ?? -Infinity;
+    const claim = sharedPages.claim(key, { mayWait: false, newerThan, longest });
+    if (claim === undefined) fetchStale(end);
+    else refreshOnce(key, claim, fetchStale, end).catch(end);
   };
 
   /**
    * Uses the page if another gateway has just fetched it. Otherwise, fetches the page unless another gateway is already
    * doing so.
    */
-  const refreshOnce = async (
-    key: string,
-    pages: SharedPages,
-    fetchStale: (done: () => void) => void,
-    end: () => void,
-  ) => {
-    const newerThan = cache.lookup(key)?.entry.storedAt ?? -Infinity;
-    const { kind, shared, done } = await pages.claim(key, { mayWait: false, newerThan, longest });
+  const refreshOnce = async (key: string, claim: Claimed, fetchStale: (done: () => void) => void, end: () => void) => {
+    const { kind, shared, done } = await claim;
     if (kind === 'busy') {
       setTimeout(end, BUSY_MS).unref();
     } else if (kind === 'page' && shared !== undefined && cache.adopt(key, shared) !== undefined) {
@@ -169,8 +165,8 @@ function createCachePageHandler(planned: StoredOperation, services: CachePageSer
   };
 
   /** Serves a page that another gateway has fetched, or fetches it on behalf of all gateways. */
-  const fillOnce = async (exchange: Exchange, key: string, pages: SharedPages): Promise<Reply> => {
-    const { kind, shared, done } = await pages.claim(key, { mayWait: true, longest });
+  const fillOnce = async (exchange: Exchange, key: string, claim: Claimed): Promise<Reply> => {
+    const { kind, shared, done } = await claim;
     const found = shared === undefined ? cache.lookup(key) : cache.adopt(key, shared);
     if (kind === 'page' && found !== undefined && found.state !== 'expired')
       return serveFound(exchange, key, found, 'shared');
@@ -180,11 +176,15 @@ function createCachePageHandler(planned: StoredOperation, services: CachePageSer
       done();
     }
   };
-  const fetchMissing: typeof fillOrServeStale =
-    sharedPages === undefined ? fillOrServeStale : (exchange, key) => fillOnce(exchange, key, sharedPages);
+  const fetchMissing: typeof fillOrServeStale = (exchange, key, found) => {
+    const claim = sharedPages.claim(key, { mayWait: true, longest });
+    return claim === undefined ? fillOrServeStale(exchange, key, found) : fillOnce(exchange, key, claim);
+  };
 
-  const needsRefresh =
-    sharedPages === undefined || earlyRefresh === 0 ? isStale : isStaleSoon(earlyRefresh, services.clock);
+  const isDueSoon = isStaleSoon(earlyRefresh, services.clock);
+  /** A page that others use, too, is refreshed before it is stale. */
+  const needsRefresh = (found: CacheLookup) =>
+    found.state === 'stale' || (earlyRefresh > 0 && sharedPages.isShared() && isDueSoon(found));
 
   const serveFound = (exchange: Exchange, key: string, found: CacheLookup, kind: 'hit' | 'shared'): Reply => {
     const { state, ageSeconds, ttlSeconds } = found;
@@ -213,7 +213,7 @@ function createCachePageHandler(planned: StoredOperation, services: CachePageSer
   };
 }
 
-const isStale = ({ state }: CacheLookup): boolean => state === 'stale';
+type Claimed = NonNullable<ReturnType<SharedPages['claim']>>;
 
 /**
  * Returns a function that checks whether a page is stale or soon will be. "Soon" means in the final fraction of the

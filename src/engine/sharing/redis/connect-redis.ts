@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createCircuit } from '../../../lib/circuit.ts';
 import type { Clock } from '../../../lib/clock.ts';
@@ -224,6 +224,16 @@ export async function untilAvailable(redis: Redis, waitMs: number): Promise<void
   while (!redis.isAvailable() && performance.now() < end) await wait(10);
 }
 
+/** Returns a reply, or undefined if there is none because Redis is unavailable. Rejects with any other error. */
+export async function ifAvailable<T>(reply: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reply;
+  } catch (error) {
+    if (error instanceof RedisUnavailable) return undefined;
+    throw error;
+  }
+}
+
 /** The error for a command whose reply did not arrive in time. */
 class NoReply extends RedisUnavailable {
   constructor() {
@@ -286,44 +296,4 @@ function reasonOf(error: unknown): string {
   if (typeof code === 'string' && /^[A-Z_]{2,40}$/.test(code)) return code;
   // The first word of a Redis error message is the error's kind, such as NOAUTH, OOM or READONLY.
   return /^(?:[A-Z]{2,20})\b/.exec(message)?.[0] ?? 'connection failed';
-}
-
-/**
- * A random key that all gateways in a fleet share through Redis. Names and addresses are hashed with this key, so that
- * neither the Redis keys nor the entries in the change log contain them. Anyone who can read Redis can also read this
- * key, and can then test whether a known name was used.
- */
-export interface FleetKey {
-  /** Where Redis stores the key. Other keys with the same group are on the same node in a cluster. */
-  readonly at: string;
-  /** An identifier for the key that does not reveal it. Undefined until the key has been read. */
-  id(): string | undefined;
-  /** Reads the key. If Redis has no key, creates it. Rejects with `RedisUnavailable`. */
-  read(): Promise<void>;
-  /** Hashes the strings with the key. Call `read` first. */
-  hash(...texts: readonly string[]): string;
-}
-
-/** Returns the shared key for a group. Call `read` before using it. */
-export function openFleetKey(redis: Redis, group: string): FleetKey {
-  const at = redis.key(group, 'key');
-  let key: string | undefined;
-  let id: string | undefined;
-  return {
-    at,
-    id: () => id,
-    async read() {
-      // If Redis has lost its data, the gateways write the key back to Redis.
-      await redis.command(at, ['SET', at, key ?? randomBytes(32).toString('base64url'), 'NX']);
-      key = String(await redis.command(at, ['GET', at]));
-      // SHA-1 is the only hash that scripts can compute. Here, it only identifies a random key of 256 bits.
-      id = createHash('sha1').update(key).digest('hex');
-    },
-    hash(...texts) {
-      if (key === undefined) throw new Error('the key has not been read');
-      // The hash input includes the length of each string, so that different lists never produce the same input.
-      const text = texts.map((one) => `${one.length}:${one}`).join('');
-      return createHmac('sha256', key).update(text).digest('base64url');
-    },
-  };
 }

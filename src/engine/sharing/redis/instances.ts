@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isPlainObject } from '../../../lib/plain-object.ts';
 import { type Redis, type RedisScript, untilAvailable } from './connect-redis.ts';
-import type { InstanceFacts, Instance, Instances } from './instance-facts.ts';
+import type { Instance, InstanceFacts, Instances } from '../sharing.ts';
 
 const BEAT_MS = 5_000;
 /** The retry interval until a report succeeds. The first report waits at most this long for the connection. */
@@ -43,8 +43,14 @@ function toFacts(text: string): InstanceFacts | undefined {
   }
 }
 
+/** The list of gateways in Redis. */
+interface RedisInstances extends Instances {
+  /** Removes this gateway from the list. */
+  close(): Promise<void>;
+}
+
 /** Opens the list of gateways that share a Redis server and use the same key prefix. */
-export function openInstances(redis: Redis): Instances {
+export function openInstances(redis: Redis): RedisInstances {
   const key = redis.key('fleet', 'instances');
   const id = randomUUID();
   let others: readonly Instance[] = [];

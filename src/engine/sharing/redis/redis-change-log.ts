@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '../../../lib/clock.ts';
 import { isPlainObject, membersOf } from '../../../lib/plain-object.ts';
-import type { ChangeListener, ChangeLog, LogPosition, SharedChange } from '../../model/change-log.ts';
+import type { LogPosition, SharedChange } from '../../model/change-log.ts';
+import type { ChangeListener, ChangeLog } from '../sharing.ts';
 import { type Redis, type RedisReply, type RedisScript, RedisUnavailable, untilAvailable } from './connect-redis.ts';
 
 /** The dependencies of a change log. */
 interface ChangeLogParts {
   readonly redis: Redis;
-  readonly listener: ChangeListener;
   readonly clock: Clock;
   /** The maximum number of changes that the Redis server stores. */
   readonly maxChanges: number;
@@ -25,8 +25,8 @@ interface ChangeLogParts {
 
 /** The log of changes, stored in Redis. */
 interface RedisChangeLog extends ChangeLog {
-  /** Returns the changes that have been passed to `append` but not yet applied as entries in the log. */
-  unapplied(): Iterable<SharedChange>;
+  /** Stops reading the log. */
+  close(): Promise<void>;
 }
 
 /**
@@ -98,10 +98,11 @@ return {head[1], head[2], idOf(last[1]), idOf(known[1])}`,
  * the listener throws, or if the log contains a change that this version does not support.
  */
 export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
-  const { redis, listener, clock, maxChanges, onFault = () => undefined, onChange = () => undefined } = parts;
+  const { redis, clock, maxChanges, onFault = () => undefined, onChange = () => undefined } = parts;
   const { onRefused = () => undefined } = parts;
   const keys = [redis.key('changes', 'head'), redis.key('changes', 'log')];
   const stream = keys[1] ?? '';
+  const listeners: ChangeListener[] = [];
   /**
    * This gateway's own changes that have not yet been applied as entries in the log, keyed by id. `at` is the position
    * of the entry.
@@ -171,8 +172,10 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
     }
   };
 
+  const resetAll = (at: LogPosition) => listeners.forEach((one) => one.reset(at));
+
   /**
-   * Calls the listener. If the listener throws, it has not applied the change, so stored data must not be served from
+   * Calls the listeners. If one throws, it has not applied the change, so stored data must not be served from
    * then on.
    */
   const notify = (call: () => void, at: LogPosition) => {
@@ -181,7 +184,7 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
     } catch (error) {
       onFault('a change could not be applied', error);
       try {
-        listener.reset(at);
+        resetAll(at);
       } catch (again) {
         onFault('the memory could not be reset', again);
       }
@@ -197,20 +200,20 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
         if (at !== undefined && (at.lineage !== lineage || at.number <= number)) own.delete(one);
     position = { lineage, number };
     lastId = id;
-    notify(() => listener.reset({ lineage, number }), position);
+    notify(() => resetAll({ lineage, number }), position);
   };
 
   const apply = ({ number, id, change }: Entry, at: LogPosition) => {
     const isOwn = own.delete(id);
     if (change !== undefined) {
-      notify(() => listener.apply(change, number, isOwn), at);
+      notify(() => listeners.forEach((one) => one.apply(change, number, isOwn)), at);
       onChange(change.kind, isOwn);
       return;
     }
     if (!hasUnknownChange)
       onFault('the log contains a change written by another version: all stored data is discarded');
     hasUnknownChange = true;
-    notify(() => listener.reset(at), at);
+    notify(() => resetAll(at), at);
   };
 
   /** Applies consecutive entries. Returns false if one is missing. */
@@ -299,7 +302,10 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
         queue(change);
       }
     },
+    // The log is read asynchronously, so whoever listens at once misses nothing.
+    listen: (listener) => void listeners.push(listener),
     position: () => position,
+    canMiss: true,
     syncedAt: () => syncedAt,
     unapplied() {
       const inFlight = own.values().map(({ change }) => change);

@@ -2,7 +2,7 @@ import { type Stats, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { IN_MEMORY, replaceFile } from '../../../lib/replace-file.ts';
 import { instantOf, objectOf, parseState, readIfExists } from '../../../lib/state-file.ts';
-import { mergeItems } from '../../../engine/sharing/redis/shared-document.ts';
+import { mergeItems } from '../../../engine/sharing/merge-items.ts';
 import { LADDER_CHECKS, type LadderState, type LadderStep } from './ladder-step.ts';
 
 /** Stores the ladder's state so that it survives restarts. */

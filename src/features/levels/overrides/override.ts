@@ -1,5 +1,5 @@
 import type { CheckLevel } from '../../../engine/model/checks.ts';
-import { mergeItems } from '../../../engine/sharing/redis/shared-document.ts';
+import { mergeItems } from '../../../engine/sharing/merge-items.ts';
 
 /** The checks whose level an override can change. Checks that protect data are not included. */
 export const OVERRIDABLE_CHECKS = ['requests', 'responses', 'pageBounds'] as const;

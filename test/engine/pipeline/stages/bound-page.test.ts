@@ -15,6 +15,7 @@ import {
   stageIn,
   violationWith,
 } from '../../../builders/exchange.ts';
+import { ownPageCounts } from '../../../builders/own-pages.ts';
 import { createTestClock, type TestClock } from '../../../builders/test-clock.ts';
 
 interface Bounded {
@@ -28,7 +29,9 @@ interface Bounded {
   ) => ReturnType<ReturnType<typeof stageIn>>;
 }
 
-function bounded(parts: PlannedParts = {}, next = createNext(), shared?: SharedPageCounts): Bounded {
+const UNSHARED: SharedPageCounts = ownPageCounts(createTestClock());
+
+function bounded(parts: PlannedParts = {}, next = createNext(), shared = UNSHARED): Bounded {
   const clock = createTestClock();
   const counts = createPageCounts({ maxAgeSeconds: 300, maxEntries: 10 }, clock);
   const handle = stageIn(boundPage(counts, shared), plannedWith(parts), next);
@@ -48,7 +51,7 @@ const storedPage = (pageCount: number) => {
 describe('bound-page', () => {
   it('has work only if pages are checked and the operation accepts them', () => {
     const { counts } = bounded();
-    const stage = boundPage(counts);
+    const stage = boundPage(counts, UNSHARED);
     expect(stage.plan(plannedWith({ checks: { pageBounds: 'off' } }))).toBeUndefined();
     expect(stage.plan(plannedWith({ operation: { paging: undefined } }))).toBeUndefined();
     expect(stage.plan(plannedWith())).toBeDefined();
@@ -70,7 +73,7 @@ describe('bound-page', () => {
     const value = Number(text);
     const values = value < 1_000_000 ? { [name]: value } : { query: new Map([[name, [text]]]) };
     const exchange = exchangeWith({ values });
-    await stageIn(boundPage(counts), planned, createNext())(exchange);
+    await stageIn(boundPage(counts, UNSHARED), planned, createNext())(exchange);
     expect(exchange.trace.violations).toMatchObject([{ category: 'bounds', message }]);
   });
 
@@ -81,7 +84,7 @@ describe('bound-page', () => {
       const query = new Map([[name, ['9999999999']]]);
       const handle = (parts: PlannedParts) =>
         stageIn(
-          boundPage(createPageCounts({ maxAgeSeconds: 300, maxEntries: 10 }, createTestClock())),
+          boundPage(createPageCounts({ maxAgeSeconds: 300, maxEntries: 10 }, createTestClock()), UNSHARED),
           plannedWith(parts),
           next,
         )(exchangeWith({ values: { query } }));
@@ -111,7 +114,7 @@ describe('bound-page', () => {
   });
 
   it('reveals no value of the request, and reports a page once if it was already found invalid', async () => {
-    const stage = boundPage(noCounts()).plan(plannedWith({ checks: { pageBounds: 'report' } }));
+    const stage = boundPage(noCounts(), UNSHARED).plan(plannedWith({ checks: { pageBounds: 'report' } }));
     const handle = stage?.(() => storedPage(3));
     const far = exchangeWith({ values: { page: 4711 } });
     void handle?.(far);
@@ -146,7 +149,7 @@ describe('bound-page', () => {
   it('learns counts separately for each caller, filter and size', async () => {
     const next = createNext();
     const { counts } = bounded();
-    const handle = stageIn(boundPage(counts), plannedWith(), next);
+    const handle = stageIn(boundPage(counts, UNSHARED), plannedWith(), next);
     await handle(exchangeWith());
     next.answer = () => replyWith(pageOf([1], 50));
     await handle(exchangeWith({ audience: 'caller:other', values: { page: 40 } }));
@@ -264,7 +267,7 @@ describe('bound-page', () => {
 const noCounts = () => createPageCounts({ maxAgeSeconds: 300, maxEntries: 10 }, createTestClock());
 
 const bounding = (reply: Reply | Promise<Reply>, memory = noCounts()) => {
-  const handle = boundPage(memory).plan(plannedWith())?.(() => reply);
+  const handle = boundPage(memory, UNSHARED).plan(plannedWith())?.(() => reply);
   if (handle === undefined) throw new Error('no work');
   return handle;
 };
@@ -302,7 +305,7 @@ describe('bound-page before a page from memory', () => {
   });
 
   it('does not share the verdict of one request with another', () => {
-    const stage = boundPage(noCounts()).plan(plannedWith({ checks: { pageBounds: 'report' } }));
+    const stage = boundPage(noCounts(), UNSHARED).plan(plannedWith({ checks: { pageBounds: 'report' } }));
     const handle = stage?.(() => storedPage(3));
     const [bad, good] = [exchangeWith({ values: { page: 9 } }), exchangeWith({ values: { page: 2 } })];
     void handle?.(bad);

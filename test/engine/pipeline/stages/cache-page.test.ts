@@ -27,6 +27,7 @@ import {
   textOf,
 } from '../../../builders/exchange.ts';
 import { createTestClock, type TestClock } from '../../../builders/test-clock.ts';
+import { ownPages } from '../../../builders/own-pages.ts';
 import { until } from '../../../builders/until.ts';
 import { bodyOf } from '../../../builders/streamed-body.ts';
 
@@ -47,6 +48,7 @@ beforeEach(() => {
 function cached(parts: PlannedParts = {}, noCacheRoles: readonly string[] = []): ReturnType<typeof stageIn> {
   const services = {
     cache,
+    sharedPages: ownPages(clock),
     guard,
     noCacheRoles,
     clock,
@@ -295,7 +297,7 @@ describe('a stale page', () => {
   });
 
   it('is refreshed even if no observer records it', async () => {
-    const services = { cache, guard, noCacheRoles: [], clock };
+    const services = { cache, sharedPages: ownPages(clock), guard, noCacheRoles: [], clock };
     const handle = stageIn(cachePage({ ...services, recordBackground }), plannedWith({ cache: kept() }), next);
     await ask(handle);
     clock.advance(31);
@@ -354,7 +356,7 @@ describe('an expired page', () => {
   // A page can expire between the second-level lookup and its use.
   it('is not served because another gateway has stored it, but only if the upstream fails', async () => {
     const planned = plannedWith({ cache: kept() });
-    const claims: Awaited<ReturnType<SharedPages['claim']>>[] = [];
+    const claims: { readonly kind: string }[] = [];
     const claim: SharedPages['claim'] = () => {
       const entry = cache.lookup(pageKey(planned, exchangeWith()))?.entry;
       const shared = entry && { page: entry, at: { lineage: 'one', number: 1 } };
@@ -362,7 +364,7 @@ describe('an expired page', () => {
       claims.push(claimed);
       return Promise.resolve(claimed);
     };
-    const sharedPages = { claim } as SharedPages;
+    const sharedPages = { ...ownPages(clock), claim };
     const services = { cache, sharedPages, guard, noCacheRoles: [], clock, recordBackground };
     const handle = stageIn(cachePage(services), planned, next);
     await ask(handle);
@@ -547,6 +549,7 @@ describe('a shared page', () => {
 const stage = () => {
   const services = {
     cache,
+    sharedPages: ownPages(clock),
     guard,
     noCacheRoles: [],
     clock,

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { type Redis, RedisUnavailable } from '../../../../src/engine/sharing/redis/connect-redis.ts';
 import { openInstances } from '../../../../src/engine/sharing/redis/instances.ts';
-import type { InstanceFacts } from '../../../../src/engine/sharing/redis/instance-facts.ts';
+import type { InstanceFacts } from '../../../../src/engine/sharing/sharing.ts';
 import { cleanUpAfterTest } from '../../../builders/clean-up.ts';
 import { needsProgram } from '../../../builders/needs-program.ts';
 import { connectTo, startRedisServer } from '../../../builders/redis-server.ts';

@@ -26,14 +26,14 @@ function member(url: string, prefix = 'log'): Member {
     redis,
     clock: systemClock,
     maxChanges: 10_000,
-    listener: {
-      apply(change, _number, own) {
-        if (change.kind === 'demote') throw new Error('a bug');
-        heard.push(`${own ? 'own' : 'other'} ${change.kind === 'purge' ? String(change.tags) : change.kind}`);
-      },
-      reset: () => void heard.push('reset'),
-    },
     onFault: (message, error) => void faults.push(`${message}: ${error instanceof Error ? error.message : ''}`),
+  });
+  log.listen({
+    apply(change, _number, own) {
+      if (change.kind === 'demote') throw new Error('a bug');
+      heard.push(`${own ? 'own' : 'other'} ${change.kind === 'purge' ? String(change.tags) : change.kind}`);
+    },
+    reset: () => void heard.push('reset'),
   });
   cleanUpAfterFile(async () => {
     await log.close();
@@ -85,7 +85,9 @@ needsProgram('redis', 'the log of shared changes', (path) => {
 
   it.concurrent('delivers every change to all gateways in the same order', async () => {
     const [a, b] = await openedPair();
-    await Promise.all(Array.from({ length: 50 }, (_, index) => (index % 2 ? a : b).log.append(purge(`node:${index}`))));
+    await Promise.all(
+      Array.from({ length: 50 }, async (_, index) => (index % 2 ? a : b).log.append(purge(`node:${index}`))),
+    );
     await until(() => a.log.position()?.number === 50 && b.log.position()?.number === 50);
     const tags = (one: Member) => one.heard.slice(1).map((text) => text.split(' ')[1]);
     expect(tags(a)).toEqual(tags(b));

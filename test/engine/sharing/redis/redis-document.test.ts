@@ -1,11 +1,8 @@
 import { beforeAll, expect, it } from 'vitest';
 import type { Redis } from '../../../../src/engine/sharing/redis/connect-redis.ts';
-import {
-  mergeItems,
-  openSharedDocument,
-  openSharedTrail,
-  type SharedDocument,
-} from '../../../../src/engine/sharing/redis/shared-document.ts';
+import { mergeItems } from '../../../../src/engine/sharing/merge-items.ts';
+import { openRedisDocument } from '../../../../src/engine/sharing/redis/redis-document.ts';
+import { openRedisLines } from '../../../../src/engine/sharing/redis/redis-lines.ts';
 import { cleanUpAfterFile } from '../../../builders/clean-up.ts';
 import { needsProgram } from '../../../builders/needs-program.ts';
 import { connectTo, type RedisServer, startRedisServer } from '../../../builders/redis-server.ts';
@@ -24,7 +21,7 @@ async function connected(url: string, prefix: string): Promise<Redis> {
 /** One gateway, with its copy of the document. */
 interface Member {
   items: Items;
-  readonly document: SharedDocument<Items>;
+  readonly document: ReturnType<typeof openRedisDocument<Items>>;
   readonly faults: string[];
   set(items: Items): Promise<boolean>;
 }
@@ -35,7 +32,7 @@ function member(redis: Redis, initial: Items = [], more: { everyone?: Member[] }
   const copy = { items: initial };
   const one: Member = Object.assign(copy, {
     faults,
-    document: openSharedDocument<Items>({
+    document: openRedisDocument<Items>({
       redis,
       name: 'list',
       announce: async () => {
@@ -173,7 +170,7 @@ needsProgram('redis', 'a shared trail', (path) => {
   it('contains each line once, in the order of time, and only the latest ones', async () => {
     const server = await startRedisServer(path);
     const redis = await connected(server.url, 'trail');
-    const [a, b] = [openSharedTrail(redis, 'trail', 3, 2), openSharedTrail(redis, 'trail', 3, 2)];
+    const [a, b] = [openRedisLines(redis, 'trail', 3, 2), openRedisLines(redis, 'trail', 3, 2)];
     a.add('expired', 20);
     b.add('expired', 20);
     b.add('set', 10);

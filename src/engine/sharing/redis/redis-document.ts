@@ -1,60 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { type Redis, type RedisScript, RedisUnavailable } from './connect-redis.ts';
+import type { DocumentParts, SharedDocument } from '../sharing.ts';
+import { systemClock } from '../../../lib/clock.ts';
+import { connectRedis, type Redis, type RedisScript, RedisUnavailable, untilAvailable } from './connect-redis.ts';
+import { openRedisChangeLog } from './redis-change-log.ts';
+import { readRedisSecrets, type RedisOptions } from './redis-options.ts';
 
-/**
- * A document that all gateways in a fleet share. Each gateway applies its changes to a copy in memory immediately, and
- * merges them into the document as soon as Redis can be reached. Nothing happens before `start` is called.
- */
-export interface SharedDocument<T> {
-  /** Merges the copy and the document, and then merges them again at regular intervals. */
-  start(): Promise<void>;
-  /**
-   * Merges the copy and the document after a change to either of them. Resolves to false if Redis cannot be reached.
-   */
-  sync(): Promise<boolean>;
-  /**
-   * Returns the right to replace the document. Returns undefined if another gateway holds this right or if Redis
-   * cannot be reached.
-   */
-  takeTurn(): Promise<Turn<T> | undefined>;
-  close(): void;
-}
-
-/** A gateway's right to replace the document. It ends when the lease expires. */
-interface Turn<T> {
-  /**
-   * Replaces the document. Returns false and changes nothing if the turn has ended or the document has changed since
-   * the turn began. A gateway that was paused during its turn therefore cannot overwrite newer decisions.
-   */
-  commit(next: T): Promise<boolean>;
-}
-
-/** The dependencies of a shared document. */
-export interface DocumentParts<T> {
+/** What a document in Redis needs besides its parts. */
+interface RedisDocumentParts<T> extends DocumentParts<T> {
   readonly redis: Redis;
   /** The value of `document` in a change that makes other gateways read the document again. */
   readonly name: string;
   /** Makes the other gateways read the document again. */
-  readonly announce: () => Promise<unknown>;
-  /** Returns the copy in memory. */
-  readonly current: () => T;
-  /** Replaces the copy in memory. */
-  readonly adopt: (next: T) => void;
-  /** Merges this gateway's changes since `base` into a newer version of the document. */
-  readonly merge: (base: T, mine: T, theirs: T) => T;
-  /** Returns the version of the document to which a copy belongs. Copies of different versions are never merged. */
-  readonly versionOf?: (value: T) => string;
-  /** Returns the merge base for a copy of a version that this gateway has never merged before. */
-  readonly empty: (value: T) => T;
-  readonly format: (value: T) => string;
-  /** Parses the text of a document. Throws an error if the text is invalid. */
-  readonly parse: (text: string) => T;
-  /** Called after each merge of the copy and the document. */
-  readonly onMerged?: () => void;
-  /** How long a turn lasts, in milliseconds. */
-  readonly turnMs?: number;
+  readonly announce: () => Promise<unknown> | undefined;
   readonly onFault: (message: string, error: unknown) => void;
+}
+
+/** A document in Redis. */
+interface RedisDocument<T> extends SharedDocument<T> {
+  close(): void;
 }
 
 /**
@@ -104,32 +68,63 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1`,
 };
 
-/** The part of a document's definition that is needed to replace the document. */
-type EditedDocument<T> = Pick<DocumentParts<T>, 'redis' | 'name' | 'format' | 'parse'> & {
-  /** The document's version. */
+/** What is needed to replace a document of the given version. */
+interface EditedDocument<T> extends Pick<DocumentParts<T>, 'format' | 'parse'> {
+  readonly name: string;
   readonly version: string;
-};
+}
 
 /**
- * Reads a document and replaces it with the result of `edit`. Intended for programs without a copy of the document. If
- * `edit` returns its argument, nothing is written. Returns undefined if there is no document. The caller should notify
- * the other gateways of the change. Otherwise, they might not detect it for up to {@link REREAD_MS}. Throws
- * `RedisUnavailable`.
+ * Reads a document and replaces it with the result of `edit`, for programs that have no copy of the document. If `edit`
+ * returns its argument, nothing is written. Returns undefined if there is no document. Throws `RedisUnavailable`.
  */
-export async function editSharedDocument<T>(
-  { redis, name, version, format, parse }: EditedDocument<T>,
+async function editDocument<T>(
+  redis: Redis,
+  { name, version, format, parse }: EditedDocument<T>,
   edit: (document: T) => T,
-): Promise<T | undefined> {
+): Promise<{ readonly document: T; readonly isChanged: boolean } | undefined> {
   const key = documentKey(redis, name, version);
   for (let tries = 0; tries < MAX_CONFLICTS; tries += 1) {
     const [revision, text] = await readDocument(redis, name, key);
     if (typeof text !== 'string') return undefined;
-    const document = parse(text);
-    const next = edit(document);
-    const args = [revision ?? '', randomUUID(), format(next), ''];
-    if (next === document || (await redis.run(REPLACE, [key, leaseOf(redis, name)], args)) === 1) return next;
+    const before = parse(text);
+    const document = edit(before);
+    const isChanged = document !== before;
+    const args = [revision ?? '', randomUUID(), format(document), ''];
+    if (!isChanged || (await redis.run(REPLACE, [key, leaseOf(redis, name)], args)) === 1)
+      return { document, isChanged };
   }
   throw new RedisUnavailable('the shared document changes too often');
+}
+
+/**
+ * Edits a document without a gateway, and tells the gateways. Returns the document, `new` if there is none, or
+ * `unreachable` if Redis is.
+ */
+export async function editDocumentInRedis<T>(
+  options: RedisOptions,
+  parts: EditedDocument<T>,
+  edit: (document: T) => T,
+): Promise<T | 'new' | 'unreachable'> {
+  const { secrets } = readRedisSecrets(options);
+  // The error was already reported when the gateway was assembled.
+  if (secrets === undefined) return 'unreachable';
+  const redis = connectRedis(options, secrets, systemClock);
+  try {
+    await untilAvailable(redis, options.connectTimeoutMs);
+    const edited = await editDocument(redis, parts, edit);
+    if (edited?.isChanged === true) {
+      const changes = openRedisChangeLog({ redis, clock: systemClock, maxChanges: options.maxChanges });
+      await changes.append({ kind: 'reread', document: parts.name });
+      await changes.close();
+    }
+    return edited?.document ?? 'new';
+  } catch (error) {
+    if (error instanceof RedisUnavailable) return 'unreachable';
+    throw error;
+  } finally {
+    redis.close();
+  }
 }
 
 const documentKey = (redis: Redis, name: string, version: string) =>
@@ -144,7 +139,7 @@ async function readDocument(redis: Redis, name: string, key: string) {
 }
 
 /** Opens a shared document. Call `close` to stop reading it. */
-export function openSharedDocument<T>(parts: DocumentParts<T>): SharedDocument<T> {
+export function openRedisDocument<T>(parts: RedisDocumentParts<T>): RedisDocument<T> {
   const { redis, name, current, adopt, merge, empty, format, parse, onFault, versionOf = () => '' } = parts;
   const holder = randomUUID();
   const lease = leaseOf(redis, name);
@@ -268,64 +263,3 @@ export function openSharedDocument<T>(parts: DocumentParts<T>): SharedDocument<T
     },
   };
 }
-
-/**
- * Merges lists whose items have keys. If only one side changed an item, the changed value is used. If both sides
- * changed it, `prefer` chooses the value. Undefined represents a removed item.
- */
-export function mergeItems<Item>(
-  lists: { readonly base: readonly Item[]; readonly mine: readonly Item[]; readonly theirs: readonly Item[] },
-  keyOf: (item: Item) => string,
-  prefer: (mine: Item | undefined, theirs: Item | undefined) => Item | undefined,
-): Item[] {
-  const byKey = (items: readonly Item[]) => new Map(items.map((item) => [keyOf(item), item]));
-  const [base, mine, theirs] = [byKey(lists.base), byKey(lists.mine), byKey(lists.theirs)];
-  const merged = new Map(theirs);
-  for (const key of new Set([...base.keys(), ...mine.keys()])) {
-    const [before, here, there] = [base.get(key), mine.get(key), theirs.get(key)];
-    if (isDeepStrictEqual(here, before)) continue;
-    const chosen = isDeepStrictEqual(there, before) ? here : prefer(here, there);
-    if (chosen === undefined) merged.delete(key);
-    else merged.set(key, chosen);
-  }
-  return [...merged.values()];
-}
-
-/** A list of the latest lines from all gateways. Identical lines are stored only once. */
-interface SharedTrail {
-  /**
-   * Adds a line. `at` is the line's time in epoch milliseconds. While Redis is unavailable, the latest lines are
-   * queued.
-   */
-  add(line: string, at: number): void;
-  /** Returns the latest lines, oldest first. Returns undefined if Redis cannot be reached. */
-  read(): Promise<readonly string[] | undefined>;
-}
-
-/** Opens a shared trail that stores at most `max` lines and returns the latest `shown` lines. */
-export function openSharedTrail(redis: Redis, name: string, max: number, shown: number): SharedTrail {
-  const key = redis.key('documents', name);
-  let waiting: (readonly [at: string, line: string])[] = [];
-  return {
-    add(line, at) {
-      waiting = [...waiting, [String(at), line] as const].slice(-max);
-    },
-    async read() {
-      const added = waiting;
-      try {
-        const lines = await redis.run(TRAIL, [key], [String(max), String(shown), ...added.flat()]);
-        waiting = waiting.filter((one) => !added.includes(one));
-        return lines as string[];
-      } catch {
-        return undefined;
-      }
-    },
-  };
-}
-
-const TRAIL: RedisScript = {
-  source: `
-for i = 3, #ARGV, 2 do redis.call('ZADD', KEYS[1], ARGV[i], ARGV[i + 1]) end
-redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -tonumber(ARGV[1]) - 1)
-return redis.call('ZRANGE', KEYS[1], -tonumber(ARGV[2]), -1)`,
-};

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { shareDemotions } from '../../../../src/engine/assembly/sharing/shared-state.ts';
-import type { ChangeListener, SharedChange } from '../../../../src/engine/model/change-log.ts';
-import { until } from '../../../builders/until.ts';
+import { shareDemotions } from '../../../src/engine/cache/demotions.ts';
+import type { SharedChange } from '../../../src/engine/model/change-log.ts';
+import type { ChangeListener, SharedSet } from '../../../src/engine/sharing/sharing.ts';
+import { until } from '../../builders/until.ts';
 
 const START = { lineage: 'one', number: 0 };
 
@@ -15,21 +16,28 @@ beforeEach(() => {
   [appended, demoted, stored, isAway, isSynced] = [[], [], new Set(), false, true];
 });
 
-function open({ withRedis = true } = {}) {
-  const redis = {
-    key: (group: string) => group,
-    async command(_key: string, [name, , operation = '']: readonly (string | Buffer)[]) {
+function open() {
+  const set: SharedSet = {
+    async members() {
       if (isAway) throw new Error('away');
-      if (name === 'SMEMBERS') return [...stored];
-      stored.add(String(operation));
-      return 1;
+      return [...stored];
+    },
+    async add(operation) {
+      if (isAway) throw new Error('away');
+      stored.add(operation);
     },
   };
-  const demotions = shareDemotions({
-    changes: { append: async (change: SharedChange) => void appended.push(change) } as never,
-    listen: (one) => void (listener = one),
-    ...(withRedis && { redis: redis as never, follower: { position: () => START, isSynced: () => isSynced } as never }),
-  });
+  const changes = {
+    append: async (change: SharedChange) => void appended.push(change),
+    listen: (one: ChangeListener) => void (listener = one),
+  };
+  const demotions = shareDemotions(
+    { changes: changes as never, set: () => set },
+    {
+      position: () => START,
+      isSynced: () => isSynced,
+    },
+  );
   demotions.applyTo({
     guard: { demote: (operation) => void demoted.push(operation) },
     cache: { retain: () => 0 },
@@ -84,11 +92,5 @@ describe('the demotions that gateways share', () => {
     listener.apply({ kind: 'demote', operation: 'listIdeas' }, 1, false);
     listener.reset({ lineage: 'two', number: 0 });
     expect(appended).toEqual([{ kind: 'demote', operation: 'listIdeas' }]);
-  });
-
-  it('are always known to the processes of one gateway, which need no Redis', () => {
-    const demotions = open({ withRedis: false });
-    listener.apply({ kind: 'demote', operation: 'listIdeas' }, 1, false);
-    expect([demotions.areKnown(), demoted]).toEqual([true, ['listIdeas']]);
   });
 });
