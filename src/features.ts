@@ -4,6 +4,7 @@ import { baseline } from './features/baseline/baseline.ts';
 import { cors } from './features/cors/cors.ts';
 import { learning } from './features/learning/learning.ts';
 import { ledger } from './features/ledger/ledger.ts';
+import { levels } from './features/levels/levels.ts';
 import { rateLimits } from './features/rate-limits/rate-limits.ts';
 import { rehearsal } from './features/rehearsal/rehearsal.ts';
 import { releaseDrift } from './features/release-drift/release-drift.ts';
@@ -18,6 +19,7 @@ const list = [
   auditTrail,
   baseline,
   ledger,
+  levels,
   cors,
   learning,
   rateLimits,

@@ -15,10 +15,8 @@ import {
   type Services,
 } from './engine/assembly/assemble-services.ts';
 import { type Calibration, calibrate } from './engine/assembly/calibrate.ts';
-import { openLadder } from './features/levels/assemble-ladder.ts';
-import { openOverrides, overrideRules } from './features/levels/assemble-overrides.ts';
 import { probeUpstream } from './engine/assembly/probe-upstream.ts';
-import { loadStart } from './engine/assembly/load-start.ts';
+import { loadStart, type Start } from './engine/assembly/load-start.ts';
 import { createReload, type Reload } from './engine/assembly/reload.ts';
 import { versionOfKey } from './engine/cache/stored-page.ts';
 import type { Feature } from './engine/feature.ts';
@@ -31,7 +29,6 @@ import type { ContractOptions } from './engine/contract/contract-options.ts';
 import type { Contract } from './engine/contract/load-contract.ts';
 import type { Readiness } from './engine/http/admin-app.ts';
 import { listen, type Listener, type ListenerServer } from './engine/http/listen.ts';
-import type { LadderState } from './features/levels/ladder/ladder-step.ts';
 import type { AcceptedViolations } from './engine/model/acceptance.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import type { Fault } from './engine/model/fault.ts';
@@ -71,8 +68,8 @@ export interface Assembly {
   readonly services: Services;
   /** Problems that do not prevent startup, found in the contract, the settings and what features read. */
   readonly warnings: readonly Fault[];
-  /** The state in the ladder file at startup, which may belong to an earlier contract. */
-  readonly storedLadder: LadderState | undefined;
+  /** What features have read, by the feature's name. */
+  readonly prepared: Start['prepared'];
   readonly edges: Edges;
   /** The lines that `portico plan` prints, one for each operation. */
   readonly planLines: readonly string[];
@@ -134,12 +131,9 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
   const loaded = loadStart(settings, sources);
   const start = given.isInspected === true ? { ...loaded, redis: undefined } : loaded;
   let current = compileAssembly({ settings, start, services: assembleServices(settings, start, parts) }, parts);
-  const { ladder, ladderFile, overrides, metrics, upstreams, shared } = current.services;
-  ladder.onChange((operation) => current.gateway.recompile(operation));
-  overrides.onChange((operation) => current.gateway.recompile(operation));
+  const { metrics, upstreams, shared } = current.services;
   metrics.watch({
     operationChecks: (id) => current.gateway.plans.get(id)?.checks,
-    overrides: () => overrides.active(),
   });
   const drain = { started: false };
   const startedAt = parts.clock();
@@ -184,7 +178,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
       return current.services;
     },
     warnings: start.warnings,
-    storedLadder: start.ladder,
+    prepared: start.prepared,
     edges,
     get planLines() {
       const { plans, undocumented } = current.gateway;
@@ -205,8 +199,6 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     facts: () => instanceFacts(current, startedAt, assembly.readiness().ready),
     close: async (graceMs = settings.listen.drainSeconds * 1000) => {
       edges.close();
-      await ladderFile.written();
-      await overrides.written();
       // Features can write to Redis until they are closed.
       await current.services.features.end(graceMs);
       await shared.sharing.close();
@@ -223,7 +215,7 @@ function compileAssembly(assembled: Assembled, parts: AssemblyParts): CompiledAs
   applySettings(assembled, parts.clock());
   const gateway = compileGateway(settings, start, services, parts);
   services.live.repeater = requestRepeater(settings, start, services);
-  services.overrides.configure(overrideRules(settings, gateway));
+  services.live.gateway = gateway;
   return { ...assembled, gateway };
 }
 
@@ -245,8 +237,6 @@ async function startAssembly(settings: Settings, given: GatewayParts): Promise<R
   try {
     await services.features.open();
     assembly.calibration = await calibrate(settings, services);
-    stops.push(await openLadder(settings, services, assembly.storedLadder));
-    stops.push(await openOverrides(settings, services));
     services.shared.sharing.instances.start(assembly.facts);
   } catch (error) {
     stop();

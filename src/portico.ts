@@ -51,8 +51,6 @@ export type PorticoConfig = {
   };
   readonly release?: string;
   readonly instance?: string;
-  readonly ladder?: Section;
-  readonly overrides?: Section;
   readonly redis?: Partial<RedisOptions>;
   readonly undocumented?: { readonly allow?: readonly AllowedPath[] };
   readonly contractStatusHeader?: boolean;

@@ -183,6 +183,9 @@ const BESIDE_NO_SOURCE = [
   'features/learning/clean-traffic.test.ts',
   // This test sends requests with an unsupported `Expect` header. Those requests never reach the public app.
   'engine/http/expectation.test.ts',
+  // These tests send requests through gateways whose levels change.
+  'features/levels/ladder-at-work.test.ts',
+  'features/levels/overrides-at-work.test.ts',
   // This test compares the plans of all operations with a snapshot.
   'engine/pipeline/plans.test.ts',
   // This test recompiles the committed module and runs the fuzzer.

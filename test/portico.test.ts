@@ -24,8 +24,7 @@ async function mounted(config: PorticoConfig, upstream: FakeUpstream, mount: (ap
   const portico = await createPortico(
     {
       ledger: { file: ':memory:' },
-      ladder: { file: ':memory:' },
-      overrides: { file: ':memory:' },
+      levels: { file: ':memory:' },
       upstream: { startupProbe: false },
       ...config,
     },
@@ -74,8 +73,7 @@ describe('createPortico', () => {
     const config = (more: PorticoConfig): PorticoConfig => ({
       mode: 'strict',
       ledger: { file: ':memory:' },
-      ladder: { file: ':memory:' },
-      overrides: { file: ':memory:' },
+      levels: { file: ':memory:' },
       upstream: { startupProbe: false },
       ...more,
     });

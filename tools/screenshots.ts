@@ -139,8 +139,7 @@ const config = {
   contract: { baseline: 'baseline.yaml' },
   checks: { undocumented: 'report' },
   ledger: { file: ':memory:' },
-  ladder: { file: ':memory:' },
-  overrides: { file: ':memory:' },
+  levels: { file: ':memory:' },
   operations: { listArticles: { checks: { responses: 'enforce' } } },
 };
 writeFileSync(join(folder, 'portico.yaml'), JSON.stringify(config), { mode: 0o600 });

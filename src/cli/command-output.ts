@@ -5,8 +5,8 @@ import { fileReason } from '../lib/file-reason.ts';
 import { makeFolder } from '../lib/replace-file.ts';
 import { StartFault } from '../engine/model/fault.ts';
 import type { RenderOptions } from '../workbench/report/report.ts';
-import type { CommandIo, CommandLine, Flag } from './command.ts';
-import { choiceFlag } from './flags/flag-values.ts';
+import type { CommandIo, CommandLine, Flag } from '../lib/command.ts';
+import { choiceFlag } from '../lib/flag-values.ts';
 
 const FORMATS = ['text', 'json'];
 
@@ -21,14 +21,6 @@ export const FORMAT_FLAG: Flag = {
 /** Returns whether JSON is requested. Throws a UsageError if the format is unknown. */
 export function wantsJson(line: CommandLine): boolean {
   return choiceFlag(line, 'format', FORMATS) === 'json';
-}
-
-/** The version of the JSON documents, which increases with every incompatible change. */
-const VERSION = 1;
-
-/** Formats a command's result as a JSON document of the given kind. */
-export function jsonDocument(kind: string, content: object): string {
-  return JSON.stringify({ version: VERSION, kind, ...content }, null, 2);
 }
 
 /** The width, in columns, of output that is not written to a terminal. */

@@ -1,4 +1,5 @@
-import type { Command, CommandEntry } from './command.ts';
+import { FEATURES } from '../features.ts';
+import type { Command, CommandEntry } from '../lib/command.ts';
 
 /** All commands, in the order shown in the help text. Only the modules for the command being run are imported. */
 export const COMMANDS: readonly CommandEntry[] = [
@@ -13,8 +14,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: 'explain', load: async () => (await import('./commands/explain-command.ts')).explainCommand },
   { name: 'schemas', load: async () => (await import('./commands/schemas-command.ts')).schemasCommand },
   { name: 'learn', load: async () => (await import('./commands/learn-command.ts')).learnCommand },
-  { name: 'override', load: async () => (await import('./commands/override-command.ts')).overrideCommand },
-  { name: 'ladder', load: async () => (await import('./commands/ladder-command.ts')).ladderCommand },
+  ...commandsOfFeatures(),
   { name: 'reference', load: async () => (await import('./commands/reference-command.ts')).referenceCommand },
   {
     name: 'hash-password',
@@ -26,5 +26,15 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/completion-command.ts')).createCompletionCommand(loadCommands),
   },
 ];
+
+/** Returns the commands of the features. */
+function commandsOfFeatures(): CommandEntry[] {
+  return FEATURES.flatMap(({ commands = [] }) =>
+    commands.map(({ name, load }) => ({
+      name,
+      load: async () => load((await import('./tasks/command-tools.ts')).COMMAND_TOOLS),
+    })),
+  );
+}
 
 const loadCommands = (): Promise<Command[]> => Promise.all(COMMANDS.map((entry) => entry.load()));

@@ -1,5 +1,5 @@
 import { fileReason } from '../lib/file-reason.ts';
-import type { CommandIo } from './command.ts';
+import type { CommandIo } from '../lib/command.ts';
 import { COMMANDS } from './commands.ts';
 import { runProgram } from './run-program.ts';
 

@@ -12,7 +12,7 @@ import {
   type Flag,
   UsageError,
   type CommandLine,
-} from './command.ts';
+} from '../lib/command.ts';
 
 /**
  * Runs a command and returns the exit code: 0 for success, 1 for configuration errors or a failure, and 2 for a usage

@@ -4,7 +4,9 @@ import type { Configurable, Settings } from './config/settings.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Contract } from './contract/load-contract.ts';
 import type { AcceptedViolations, IsAccepted } from './model/acceptance.ts';
-import type { Baseline, LedgerQuery, LedgerReader, LedgerSnapshot } from './model/ledger-entry.ts';
+import type { FeatureCommand } from './feature-command.ts';
+import type { InForce } from './model/in-force.ts';
+import type { Baseline, LedgerReader, StoredRecords } from './model/ledger-entry.ts';
 import type { Operation } from './model/operation.ts';
 import type { FieldPresence } from './model/release-statistics.ts';
 import type { Trace } from './model/trace.ts';
@@ -17,7 +19,7 @@ import type { Plan } from './pipeline/plan.ts';
 import type { AdminRoute } from './http/admin-route.ts';
 import type { PublicMiddleware } from './http/public-app.ts';
 import type { RequestRepeater } from './pipeline/repeat-request.ts';
-import type { FeatureStage } from './pipeline/stage.ts';
+import type { FeatureStage, PlannedOperation } from './pipeline/stage.ts';
 import type { Sharing } from './sharing/sharing.ts';
 import type { FeatureMetrics } from './telemetry/metric-registry.ts';
 import type { MetricEntry } from './telemetry/metric-list.ts';
@@ -42,6 +44,8 @@ export interface Feature<Options extends TSchema = TSchema, Prepared = unknown> 
    * feature samples traces.
    */
   sampling?(options: Static<Options>): Sampling | undefined;
+  /** Commands of the program that belong to the feature. */
+  readonly commands?: readonly FeatureCommand[];
   /** Keeps the records of violations and traffic. At most one feature does. */
   readonly records?: RecordKeeping<Static<Options>>;
   /** Reads the violations that operators have accepted. At most one feature does. */
@@ -56,7 +60,7 @@ export interface Feature<Options extends TSchema = TSchema, Prepared = unknown> 
   start?(context: FeatureContext<Static<Options>, Prepared>): RunningFeature | undefined;
 }
 
-/** The records of violations and traffic that a gateway keeps. The ladder, reports and the console read them. */
+/** The records of violations and traffic that a gateway keeps. Reports and other features read them. */
 export interface Records extends LedgerReader {
   /** Opens the configured place. Until it is open, everything is in memory. Throws `StartFault`. */
   open(): Promise<void>;
@@ -64,16 +68,6 @@ export interface Records extends LedgerReader {
   record(trace: Trace): void;
   /** Waits until everything recorded so far has been written or counted as lost. */
   flush(): Promise<void>;
-}
-
-/** The records of gateways, read without a gateway. */
-export interface StoredRecords {
-  /** The name of the place in reports and messages, such as the path of the file. It must not contain a secret. */
-  readonly name: string;
-  /** False if the records are only in the memory of the gateway, so there is nothing to read. */
-  readonly isLasting: boolean;
-  /** Returns undefined if there is nothing to read. Throws `StartFault` if the records cannot be read. */
-  read(query: LedgerQuery): Promise<LedgerSnapshot | undefined>;
 }
 
 /** What records are made of. */
@@ -133,6 +127,10 @@ export interface FeatureContext<Options, Prepared = unknown> {
   readonly records: LedgerReader;
   /** Returns whether a recorded violation is accepted now. */
   readonly isAccepted: IsAccepted;
+  /** Returns the plan that new requests of an operation use. Undefined if there is none yet. */
+  readonly planOf: (operation: string) => Plan | undefined;
+  /** Makes the engine ask for an operation's levels again and compile its plan, which new requests then use. */
+  readonly levelsChanged: (operation: string) => void;
   /** Returns a random number x (0 ≤ x < 1). */
   readonly random: () => number;
   /** Repeats clients' requests with the settings in use, also after a reload that does not restart the feature. */
@@ -154,6 +152,12 @@ export interface FeatureContext<Options, Prepared = unknown> {
   readonly recordFields: (operation: string, presence: FieldPresence) => void;
 }
 
+/** Decides which levels are in force where they differ from the configuration. */
+export interface LevelSource {
+  /** Returns what is in force for an operation, or undefined if its configuration is. Called when its plan is compiled. */
+  of(configured: Omit<PlannedOperation, 'pageVersion'>): InForce | undefined;
+}
+
 /** A feature at work. Every member is optional; the engine calls only those that exist. */
 export interface RunningFeature {
   /**
@@ -168,6 +172,8 @@ export interface RunningFeature {
   use?(): void;
   /** The records of the feature. At most one feature has records. */
   readonly records?: Records;
+  /** The levels that differ from the configuration. At most one feature has any. */
+  readonly levels?: LevelSource;
   readonly stages?: readonly FeatureStage[];
   /**
    * Stages that decide as `stages` do, but have no effect: they count and store nothing. `portico explain` runs them.

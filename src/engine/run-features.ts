@@ -11,7 +11,7 @@ import type { TraceObserver } from './http/public-handler.ts';
 import { joinObservers, type MessageObserver } from './pipeline/message-observer.ts';
 import type { FeatureStage } from './pipeline/stage.ts';
 import type { Sampling } from './telemetry/trace-context.ts';
-import type { Feature, FeatureContext, Records, RunningFeature } from './feature.ts';
+import type { Feature, FeatureContext, LevelSource, Records, RunningFeature } from './feature.ts';
 
 /** The features at work under one configuration. */
 export interface RunningFeatures {
@@ -31,6 +31,8 @@ export interface RunningFeatures {
   readonly observers: readonly TraceObserver[];
   /** The records of the feature that keeps them. Undefined if none does. */
   readonly records: Records | undefined;
+  /** The levels that differ from the configuration. Undefined if no feature has any. */
+  readonly levels: LevelSource | undefined;
   /** Makes new requests use these runs. */
   use(): void;
   readonly adminRoutes: readonly AdminRoute[];
@@ -166,6 +168,7 @@ function joinRuns(runs: readonly FeatureRun[], logger: Logger): RunningFeatures 
       return record === undefined ? [] : [{ name, record }];
     }),
     records: running.find(({ records }) => records !== undefined)?.records,
+    levels: running.find(({ levels }) => levels !== undefined)?.levels,
     use: () => running.forEach((one) => one.use?.()),
     adminRoutes: running.flatMap(({ adminRoutes = [] }) => adminRoutes),
     async acted(action) {

@@ -8,7 +8,7 @@ needsProgram('chromium', 'the page of the ladder', (path) => {
     chaos: ['wrong-type:creationDate@6'],
     config: {
       operations: { listQuestions: { checks: { responses: 'enforce' } } },
-      ladder: { demote: { minAnswers: 3, share: 0.1, windowSeconds: 60 } },
+      levels: { demote: { minAnswers: 3, share: 0.1, windowSeconds: 60 } },
     },
   });
 

@@ -18,7 +18,7 @@ needsProgram('chromium', 'the words of the console', (path) => {
     config: {
       contract: { baseline: join(folder, 'baseline.yaml') },
       operations: { listQuestions: { checks: { responses: 'enforce' } } },
-      ladder: { demote: { minAnswers: 3, share: 0.1, windowSeconds: 60 } },
+      levels: { demote: { minAnswers: 3, share: 0.1, windowSeconds: 60 } },
     },
   });
   beforeAll(async () => {

@@ -22,9 +22,10 @@ export function writeEveryStage(changes: object = {}): string {
   const folder = tempFolder();
   const file = join(folder, 'portico.yaml');
   const roles = { file: join(import.meta.dirname, '..', '..', 'config', 'roles.yaml') };
-  const overrides = { file: join(folder, 'overrides.json') };
-  writeFileSync(file, JSON.stringify({ ...EVERY_STAGE, ...changes, roles, overrides }));
-  const [setAt, until] = [0, 3_600_000].map((ms) => new Date(Date.now() + ms).toISOString());
-  writeFileSync(overrides.file, JSON.stringify({ version: 1, overrides: [{ ...DISABLED, setAt, until }] }));
+  const levels = { file: join(folder, 'levels.json') };
+  writeFileSync(file, JSON.stringify({ ...EVERY_STAGE, ...changes, roles, levels }));
+  const [since, until] = [0, 3_600_000].map((ms) => new Date(Date.now() + ms).toISOString());
+  const entry = { source: 'operator', ...DISABLED, since, until };
+  writeFileSync(levels.file, JSON.stringify({ version: 1, contracts: [], entries: [entry] }));
   return file;
 }

@@ -189,7 +189,10 @@ function loadShared(options: ContractOptions): Contract {
 }
 
 function complete(config: Readonly<Record<string, unknown>>, url: string | undefined): unknown {
-  const { listen, upstream, ledger, ladder, overrides, learn, redis } = config as Record<string, object | undefined>;
+  const { listen, upstream, ledger, levels, ladder, overrides, learn, redis } = config as Record<
+    string,
+    object | undefined
+  >;
   // Only the startup probe's own tests turn the probe on, because many other tests count the requests that reach the
   // upstream.
   const settled = url === undefined ? upstream : { url, startupProbe: false, ...upstream };
@@ -197,8 +200,7 @@ function complete(config: Readonly<Record<string, unknown>>, url: string | undef
     ...config,
     // Nothing is written to disk unless a test requests it.
     ledger: { file: ':memory:', ...ledger },
-    ladder: { file: ':memory:', ...ladder },
-    overrides: { file: ':memory:', ...overrides },
+    ...(ladder === undefined && overrides === undefined && { levels: { file: ':memory:', ...levels } }),
     learn: { file: ':memory:', ...learn },
     listen: { port: 0, adminPort: 0, drainSeconds: 1, ...listen },
     ...(settled && { upstream: settled }),

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { CommandIo } from '../../src/cli/command.ts';
+import type { CommandIo } from '../../src/lib/command.ts';
 
 /** Creates streams that collect the output of a program running in this process. */
 export function processIoOf(

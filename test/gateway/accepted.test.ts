@@ -1,3 +1,4 @@
+import { levelsIn } from '../builders/levels-in.ts';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -51,7 +52,7 @@ describe('a violation that the baseline accepts', () => {
     const fingerprint = status?.[1] ?? '';
     const next = async () => {
       const { services } = gateway.gateway;
-      const rows = services.ladder.rows(await services.records.snapshot());
+      const rows = levelsIn(gateway.gateway).ladder.rows(await services.records.snapshot());
       return rows.find(({ operation, check }) => operation === 'listQuestions' && check === 'responses')?.next.kind;
     };
     expect([await gateway.metric(`${METRIC},accepted="false"}`), await next()]).toEqual([1, 'not yet']);

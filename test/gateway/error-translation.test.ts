@@ -1,3 +1,4 @@
+import { levelsIn } from '../builders/levels-in.ts';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -74,7 +75,8 @@ describe('observe mode', () => {
   ] as const)('foretells what normalized errors would do to %s', async (_what, answer, from, to, code) => {
     const gateway = await gatewayFor(answer, { mode: 'observe' });
     expect((await send(gateway)).status).toBe(from);
-    const { ladder, records: ledger } = gateway.gateway.services;
+    const { ladder } = levelsIn(gateway.gateway);
+    const { records: ledger } = gateway.gateway.services;
     const snapshot = await ledger.snapshot();
     const row = ladder.rows(snapshot).find((one) => one.operation === 'listQuestions' && one.check === 'errors');
     expect(row).toMatchObject({ counts: { reported: 1 }, changes: [{ from, to, count: 1 }] });

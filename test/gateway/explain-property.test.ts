@@ -1,3 +1,4 @@
+import { levelsIn } from '../builders/levels-in.ts';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ExplainStep } from '../../src/engine/pipeline/explain.ts';
@@ -243,7 +244,7 @@ describe('the explanation of a request', () => {
             for (const [index, request] of all.entries()) {
               clock.advance(request.seconds);
               if (request.disable !== undefined)
-                gateway.gateway.services.overrides.set(
+                levelsIn(gateway.gateway).overrides.set(
                   { operation: request.disable, kind: 'disable', reason: 'test', forMinutes: 600 },
                   { name: 'test' } as never,
                 );

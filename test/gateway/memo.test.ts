@@ -284,7 +284,7 @@ describe.each([
           publicBasePath: basePath,
           authentication: { anonymous: 'allow', failures: { limit: 1000 } },
           undocumented: { allow: ALLOW },
-          ladder: { demote: { minAnswers: 1_000_000 } },
+          levels: { demote: { minAnswers: 1_000_000 } },
           logging: { principalNames: true },
           ...config,
         },

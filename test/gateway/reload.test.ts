@@ -113,7 +113,7 @@ describe('a reload', () => {
     [{ listen: { port: 1 } }, 'listen.port'],
     [{ listen: { keepAliveSeconds: 7 } }, 'listen.keepAliveSeconds'],
     [{ ledger: { file: 'elsewhere.db' } }, 'ledger.file'],
-    [{ ladder: { file: 'elsewhere.json' } }, 'ladder.file'],
+    [{ levels: { file: 'elsewhere.json' } }, 'levels.file'],
     [{ learn: { traffic: true } }, 'learn.traffic'],
     [{ reference: { seed: 7 } }, 'reference.seed'],
   ])('that changes %j is refused, because %s needs a restart', async (config, key) => {
@@ -430,12 +430,12 @@ describe('after a reload, the records', () => {
 
   it('keep the steps of the ladder unless the contract has changed', async () => {
     const { gateway, upstream } = await place({
-      config: { checks: { responses: 'enforce' }, ladder: { demote: { minAnswers: 2 } } },
+      config: { checks: { responses: 'enforce' }, levels: { demote: { minAnswers: 2 } } },
     });
     upstream.handler = () => ({ json: { wrong: true } });
     const level = () => gateway.metric('portico_operation_enforcement{operation="listQuestions",check="responses"}');
     for (let page = 1; (await level()) === 2; page += 1) await gateway.call(`${QUESTIONS}?page=${page}`);
-    const config = { checks: { responses: 'enforce' }, ladder: { demote: { minAnswers: 2 } }, release: '2' };
+    const config = { checks: { responses: 'enforce' }, levels: { demote: { minAnswers: 2 } }, release: '2' };
     expect(await gateway.reload({ config })).toMatchObject({ outcome: 'applied', changed: ['release'] });
     expect(await level()).toBe(1);
     await gateway.reload({ config: { ...config, contract: { overlays: [anotherTitle()] } } });

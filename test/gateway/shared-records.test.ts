@@ -1,3 +1,5 @@
+import { levelsIn } from '../builders/levels-in.ts';
+import type { LevelEntry } from '../../src/features/levels/level-entry.ts';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -101,7 +103,7 @@ needsProgram('redis', 'the records of a fleet', (path) => {
     (await gateway.services.actions()).flatMap(({ action }) =>
       action.startsWith('override ') ? action.slice('override '.length) : [],
     );
-  const isDisabled = (gateway: TestGateway) => gateway.gateway.services.overrides.active().length > 0;
+  const isDisabled = (gateway: TestGateway) => levelsIn(gateway.gateway).overrides.active().length > 0;
 
   it('include overrides, which apply at every gateway once one of them has been told', async () => {
     drift = undefined;
@@ -140,15 +142,15 @@ needsProgram('redis', 'the records of a fleet', (path) => {
     await until(() => {
       // The gateways retry Redis after a second.
       clock.advance(0.01);
-      return a.gateway.services.overrides.active().length === 2;
+      return levelsIn(a.gateway).overrides.active().length === 2;
     });
-    expect(b.gateway.services.overrides.active()).toHaveLength(2);
+    expect(levelsIn(b.gateway).overrides.active()).toHaveLength(2);
 
     // An override expires even if Redis is unavailable.
     await own.stop();
     clock.advance(61 * 60);
     for (const gateway of [a, b]) {
-      gateway.gateway.services.overrides.expire();
+      levelsIn(gateway.gateway).overrides.expire();
       expect((await gateway.call(LIST)).status).toBe(200);
     }
     await own.start();
@@ -167,10 +169,10 @@ needsProgram('redis', 'the records of a fleet', (path) => {
 
   const ENFORCED = {
     operations: { listIdeas: { checks: { responses: 'enforce' } } },
-    ladder: { demote: { minAnswers: 3, windowSeconds: 60 } },
+    levels: { demote: { minAnswers: 3, windowSeconds: 60 } },
   };
   const levelOf = (gateway: TestGateway, check: 'responses' | 'requests' = 'responses') =>
-    gateway.gateway.services.ladder.checksFor('listIdeas')[check];
+    levelsIn(gateway.gateway).ladder.checksFor('listIdeas')[check];
 
   it('include demotions, which apply at every gateway, and can be undone at any of them', async () => {
     const [a, b] = await fleet(['a', 'b'], ENFORCED);
@@ -181,7 +183,7 @@ needsProgram('redis', 'the records of a fleet', (path) => {
     expect((await b.call(LIST)).status).toBe(200);
     expect(await b.metric('portico_ladder_demoted{operation="listIdeas"}')).toBe(1);
     expect(b.log.join('')).toContain('another gateway has promoted or demoted a check');
-    b.gateway.services.ladder.lift('listIdeas', 'responses');
+    levelsIn(b.gateway).ladder.lift('listIdeas', 'responses');
     await until(() => levelOf(a) === 'enforce');
   });
 
@@ -205,20 +207,22 @@ needsProgram('redis', 'the records of a fleet', (path) => {
     const clock = createTestClock();
     const more = {
       checks: { requests: 'report' },
-      ladder: { promote: { enabled: true, checks: ['requests'], minAnswers: 4, windowHours: 1 } },
+      levels: { promote: { enabled: true, checks: ['requests'], minAnswers: 4, windowHours: 1 } },
     };
     const [a, b] = await fleet(['a', 'b'], more, clock);
     clock.advance(2 * 3600);
-    const ladders = [a, b].map(({ gateway: { services } }) => services);
-    const promote = async ({ ladder, ladderDocument, records }: (typeof ladders)[number]) => {
-      const turn = await ladderDocument?.takeTurn();
-      if (turn !== undefined) await ladder.promote(records, turn.commit);
+    const gateways = [a, b].map(({ gateway }) => gateway);
+    const promote = async (gateway: (typeof gateways)[number]) => {
+      const { ladder, store, documents } = levelsIn(gateway);
+      const turn = await documents.takeTurn();
+      const next = (due: readonly LevelEntry[]) => ({ ...store.state(), entries: [...store.state().entries, ...due] });
+      if (turn !== undefined) await ladder.promote(gateway.services.records, (due) => turn.commit(next(due)));
       return turn !== undefined;
     };
     // Neither gateway has seen enough requests on its own.
     for (const gateway of [a, a, b, b]) await gateway.call(LIST);
-    for (const { records } of ladders) await records.flush();
-    const turns = await Promise.all(ladders.map(promote));
+    for (const { services } of gateways) await services.records.flush();
+    const turns = await Promise.all(gateways.map(promote));
     expect(turns.filter(Boolean)).toHaveLength(1);
     await until(() => [a, b].every((gateway) => levelOf(gateway, 'requests') === 'enforce'));
     const promotions = [a, b].map((gateway) => gateway.metric('portico_ladder_promotions_total{check="requests"}'));

@@ -77,7 +77,7 @@ describe('a gateway with TLS on the public side', () => {
     const listen = { port: 0, adminPort: 0, drainSeconds: 1, tls: files.options };
     const memory = { file: ':memory:' };
     const roles = { file: join(packageRoot, 'config', 'roles.yaml') };
-    writeFileSync(env.PORTICO_CONFIG, JSON.stringify({ listen, ledger: memory, ladder: memory, roles }));
+    writeFileSync(env.PORTICO_CONFIG, JSON.stringify({ listen, ledger: memory, levels: memory, roles }));
     const log: string[] = [];
     const gateway = await createGateway(withUpstreamUrl(loadSettings({ env, cwd }), fake.url), {
       env,

@@ -58,7 +58,7 @@ const RUNS = propertyRuns(1);
 /** Configures two files in addition to the ledger, so that they are also searched. */
 const keptIn = (folder: string) => ({
   learn: { traffic: true, file: join(folder, 'observations.json') },
-  ladder: { file: join(folder, 'ladder.json') },
+  levels: { file: join(folder, 'levels.json') },
 });
 
 /** Settings that keep invalid HTTP responses and wrong passwords from blocking later requests. */
@@ -305,7 +305,7 @@ describe('after all of these runs, secrets', () => {
     const { gateway, file } = placeOf(mode);
     const snapshot = await gateway.gateway.services.records.snapshot();
     expect(snapshot.entries.length).toBeGreaterThan(20);
-    const views = ['violations', 'traffic', 'status', 'upstream', 'ladder', 'cache', 'permissions', 'configuration'];
+    const views = ['violations', 'traffic', 'status', 'upstream', 'levels', 'cache', 'permissions', 'configuration'];
     const pages = ['/metrics', '/readyz', ...[...views, 'contract'].map((view) => `/console/api/${view}`)];
     const texts: (string | Buffer)[] = [];
     for (const page of pages) {

@@ -1,3 +1,4 @@
+import { levelsIn } from '../builders/levels-in.ts';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, basic } from '../builders/call.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
@@ -216,10 +217,11 @@ describe('an unverified caller under enforced permissions', () => {
     const config = {
       checks: { authentication: 'report', permissions: 'report' },
       cache: { enabled: true, freshSeconds: 86_000 },
-      ladder: { promote },
+      levels: { promote },
     };
     const gateway = await start(config, clock);
-    const { ladder, records: ledger } = gateway.gateway.services;
+    const { ladder } = levelsIn(gateway.gateway);
+    const { records: ledger } = gateway.gateway.services;
     // A caller who may use both operations sends enough requests for a promotion to `enforce`. In the meantime, the
     // attacker's own pages are cached.
     await gateway.call(ANSWER_COMMENTS, { user: 'alice' });

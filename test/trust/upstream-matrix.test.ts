@@ -177,7 +177,7 @@ async function startWorld(setting: Setting, faults: readonly Fault[]): Promise<W
     },
     undocumented: { allow: [{ method: '*', path: '/services/v2/**' }] },
     // So many responses are faulty that the check would be demoted.
-    ladder: { demote: { enabled: false } },
+    levels: { demote: { enabled: false } },
   });
   const url = connection?.url ?? `http://127.0.0.1:${upstream.port}`;
   const gateway = await startTestGateway({ upstream: url, config: configWith(LONG), clock });

@@ -1,4 +1,4 @@
-import type { Command, Flag } from '../../src/cli/command.ts';
+import type { Command, Flag } from '../../src/lib/command.ts';
 import { FORMAT_FLAG } from '../../src/cli/command-output.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { CHAOS_NOTES, CONFIG_FLAGS } from '../../src/cli/flags/config-flags.ts';

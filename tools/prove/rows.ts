@@ -171,11 +171,12 @@ export const PROOFS: readonly Proof[] = [
     tried:
       'Every kind of override, expiry, restarts, damaged files and refused inputs, through the admin side and in the gateway.',
     files: [
-      'test/features/levels/overrides/create-overrides.test.ts',
-      'test/features/levels/overrides/override-files.test.ts',
-      'test/features/levels/overrides/override-effect.test.ts',
-      'test/features/levels/overrides/read-override.test.ts',
-      'test/gateway/overrides.test.ts',
+      'test/features/levels/overrides.test.ts',
+      'test/features/levels/levels-file.test.ts',
+      'test/features/levels/former-files.test.ts',
+      'test/features/levels/in-force.test.ts',
+      'test/features/levels/read-override.test.ts',
+      'test/features/levels/overrides-at-work.test.ts',
     ],
   }),
   tests({

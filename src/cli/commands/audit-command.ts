@@ -3,13 +3,13 @@ import { resolve } from 'node:path';
 import { audit, type AuditFinding, auditLines } from '../../workbench/audit/audit.ts';
 import { readRoles } from '../../engine/assembly/load-start.ts';
 import type { Settings } from '../../engine/config/settings.ts';
-import { startingState } from '../../features/levels/ladder/ladder-step.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { isAtLeast, SEVERITIES, severityCounts } from '../../engine/model/severity.ts';
-import { type Command, type CommandIo, EXIT } from '../command.ts';
-import { FORMAT_FLAG, jsonDocument, wantsJson } from '../command-output.ts';
+import { type Command, type CommandIo, EXIT } from '../../lib/command.ts';
+import { FORMAT_FLAG, wantsJson } from '../command-output.ts';
+import { jsonDocument } from '../../lib/json-document.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';
-import { choiceFlag } from '../flags/flag-values.ts';
+import { choiceFlag } from '../../lib/flag-values.ts';
 
 /** The `portico audit` command ranks the risks in a valid configuration. */
 export const auditCommand: Command = {
@@ -50,13 +50,12 @@ export const auditCommand: Command = {
 
 /** Assembles the gateway and applies all audit rules. Throws a StartFault with all configuration errors. */
 function auditOf(settings: Settings, { env, cwd }: CommandIo): Promise<readonly AuditFinding[]> {
-  return withAssembly(settings, ({ gateway, services, storedLadder }) =>
+  return withAssembly(settings, ({ gateway: { contract }, prepared }) =>
     audit({
       settings,
-      operations: gateway.contract.operations,
+      operations: contract.operations,
       roles: readRoles(settings),
-      ladder: startingState(storedLadder, gateway.contract.version, systemClock()).steps,
-      overrides: services.overrides.active(),
+      stateOf: (feature) => ({ prepared: prepared.get(feature)?.value, contract, now: systemClock() }),
       env,
       configFile: resolve(cwd, settings.file),
       modeOf: permissionBits,

@@ -1,6 +1,7 @@
 import { StartFault } from '../../engine/model/fault.ts';
-import { type Command, type CommandLine, EXIT, UsageError } from '../command.ts';
-import { FORMAT_FLAG, jsonDocument, wantsJson } from '../command-output.ts';
+import { type Command, type CommandLine, EXIT, UsageError } from '../../lib/command.ts';
+import { FORMAT_FLAG, wantsJson } from '../command-output.ts';
+import { jsonDocument } from '../../lib/json-document.ts';
 import { CONFIG_FLAGS } from '../flags/config-flags.ts';
 import { USER_FLAG } from '../flags/credentials.ts';
 import { FAIL_FLAGS } from '../flags/fail-flags.ts';

@@ -1,5 +1,5 @@
 import { didYouMean } from '../../lib/closest-name.ts';
-import { type Command, EXIT, UsageError, type Flag } from '../command.ts';
+import { type Command, EXIT, UsageError, type Flag } from '../../lib/command.ts';
 
 /**
  * Creates the `portico completion` command, which prints a shell completion script. The script is generated from the

@@ -10,10 +10,11 @@ import { fileReason } from '../../lib/file-reason.ts';
 import { severityCounts } from '../../engine/model/severity.ts';
 import { plainText } from '../../lib/plain-text.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../../engine/upstream/upstream-url.ts';
-import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
-import { FORMAT_FLAG, jsonDocument, wantsJson } from '../command-output.ts';
+import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, UsageError } from '../../lib/command.ts';
+import { FORMAT_FLAG, wantsJson } from '../command-output.ts';
+import { jsonDocument } from '../../lib/json-document.ts';
 import { PASSWORD_FILE_FLAG, readCredential, USER_FLAG } from '../flags/credentials.ts';
-import { numberFlag } from '../flags/flag-values.ts';
+import { numberFlag } from '../../lib/flag-values.ts';
 import { DELAY_FLAG } from '../flags/walk-flags.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
 

@@ -2,8 +2,9 @@ import { METHODS } from 'node:http';
 import { didYouMean } from '../../lib/closest-name.ts';
 import { explainLine, type ExplainStep } from '../../engine/pipeline/explain.ts';
 import type { ExplainRequest } from '../../engine/pipeline/dry-run.ts';
-import { type Command, EXIT, UsageError } from '../command.ts';
-import { FORMAT_FLAG, jsonDocument, wantsJson } from '../command-output.ts';
+import { type Command, EXIT, UsageError } from '../../lib/command.ts';
+import { FORMAT_FLAG, wantsJson } from '../command-output.ts';
+import { jsonDocument } from '../../lib/json-document.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { hashPassword } from '../../engine/identity/password-hash.ts';
-import { type Command, EXIT, UsageError } from '../command.ts';
+import { type Command, EXIT, UsageError } from '../../lib/command.ts';
 import { readPassword } from '../flags/credentials.ts';
 
 /** The `portico hash-password` command prints the hash of a password, for use in the roles file. */

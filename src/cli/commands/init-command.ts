@@ -3,7 +3,7 @@ import { join, relative, resolve, sep } from 'node:path';
 import { fileReason } from '../../lib/file-reason.ts';
 import { packageRoot } from '../../lib/package-root.ts';
 import { parseUpstreamUrl } from '../../engine/upstream/upstream-url.ts';
-import { type Command, CommandFailure, EXIT, UsageError } from '../command.ts';
+import { type Command, CommandFailure, EXIT, UsageError } from '../../lib/command.ts';
 
 const FILES = ['portico.yaml', 'roles.yaml'];
 

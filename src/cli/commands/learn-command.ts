@@ -5,11 +5,11 @@ import { emptyObservations, type Observations } from '../../learner/observations
 import type { Proposal } from '../../workbench/learn/propose/proposal.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { membersOf } from '../../lib/plain-object.ts';
-import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, UsageError } from '../command.ts';
+import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, UsageError } from '../../lib/command.ts';
 import { outputFile, writeText } from '../command-output.ts';
 import { CONFIG_FLAGS, settingsFrom } from '../flags/config-flags.ts';
 import { USER_FLAG } from '../flags/credentials.ts';
-import { numberFlag } from '../flags/flag-values.ts';
+import { numberFlag } from '../../lib/flag-values.ts';
 import { DELAY_FLAG, ID_FLAG } from '../flags/walk-flags.ts';
 
 /** The flags that are accepted only together with `--against`. */

@@ -1,6 +1,7 @@
 import { formatPermissionMatrix, type PermissionMatrix } from '../../engine/permissions/permission-matrix.ts';
-import { type Command, EXIT } from '../command.ts';
-import { FORMAT_FLAG, jsonDocument, wantsJson } from '../command-output.ts';
+import { type Command, EXIT } from '../../lib/command.ts';
+import { FORMAT_FLAG, wantsJson } from '../command-output.ts';
+import { jsonDocument } from '../../lib/json-document.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';
 
 /** The `portico permissions` command prints the operations that each role and each account may use. */

@@ -1,6 +1,7 @@
 import type { CompiledGateway } from '../../engine/pipeline/compiled-gateway.ts';
-import { type Command, EXIT } from '../command.ts';
-import { FORMAT_FLAG, jsonDocument, wantsJson } from '../command-output.ts';
+import { type Command, EXIT } from '../../lib/command.ts';
+import { FORMAT_FLAG, wantsJson } from '../command-output.ts';
+import { jsonDocument } from '../../lib/json-document.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';
 import { contractWords, warningLines } from '../terminal/banner.ts';
 
@@ -29,15 +30,15 @@ export const planCommand: Command = {
 };
 
 function planJson({ plans, undocumented }: Pick<CompiledGateway, 'plans' | 'undocumented'>): string {
-  const operations = [...plans.values()].map(({ operation, checks, errors, stages, moved, overridden }) => ({
+  const operations = [...plans.values()].map(({ operation, checks, errors, stages, changes = [] }) => ({
     operation: operation.id,
     method: operation.method,
     path: operation.path,
     checks,
     errors,
     stages,
-    moved: moved ?? [],
-    overrides: overridden?.words ?? [],
+    moved: changes.flatMap(({ decidedBy, words }) => (decidedBy === 'ladder' ? [words] : [])),
+    overrides: changes.flatMap(({ decidedBy, words }) => (decidedBy === 'override' ? [words] : [])),
   }));
   return jsonDocument('plan', { operations, undocumented: { stages: undocumented.stages } });
 }

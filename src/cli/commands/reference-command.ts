@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { systemClock } from '../../lib/clock.ts';
 import { IN_MEMORY } from '../../lib/replace-file.ts';
-import { type Command, EXIT, UsageError } from '../command.ts';
+import { type Command, EXIT, UsageError } from '../../lib/command.ts';
 import { CHAOS_NOTES, REFERENCE_FLAGS } from '../flags/config-flags.ts';
-import { numberFlag } from '../flags/flag-values.ts';
+import { numberFlag } from '../../lib/flag-values.ts';
 import { endWithRunner, untilSignal } from '../terminal/signals.ts';
 
 /**

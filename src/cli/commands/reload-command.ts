@@ -1,5 +1,5 @@
 import type { Fault } from '../../engine/model/fault.ts';
-import { type Command, CommandFailure, EXIT } from '../command.ts';
+import { type Command, CommandFailure, EXIT } from '../../lib/command.ts';
 import { ADMIN_FLAGS, ADMIN_NOTES } from '../flags/admin-flags.ts';
 import { faultLines } from '../run-program.ts';
 import { adminClient, messageOf } from '../tasks/admin-client.ts';

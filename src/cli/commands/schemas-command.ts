@@ -5,7 +5,7 @@ import { bundleSchemas, generateSchemas } from '../../engine/contract/generate/g
 import { compareSchemas, writeSchemas } from '../../engine/contract/generate/schema-folder.ts';
 import { loadContract } from '../../engine/contract/load-contract.ts';
 import { StartFault } from '../../engine/model/fault.ts';
-import { type Command, EXIT, UsageError } from '../command.ts';
+import { type Command, EXIT, UsageError } from '../../lib/command.ts';
 import { CONFIG_FLAGS, settingsFrom } from '../flags/config-flags.ts';
 import { warningLines } from '../terminal/banner.ts';
 

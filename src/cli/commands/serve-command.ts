@@ -4,12 +4,11 @@ import { referenceOf } from '../../profile/reference-options.ts';
 import { flushCompileCache } from 'node:module';
 import { packageVersion } from '../../lib/package-root.ts';
 import { type Settings, withDemoState, withUpstreamUrl } from '../../engine/config/settings.ts';
-import { movedLevels, movedWords } from '../../features/levels/ladder/ladder-rows.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { REFERENCE_ACCOUNTS } from '../../reference/reference-accounts.ts';
 import type { ReferenceServer } from '../../reference/start-reference-server.ts';
 import { bannerLines } from '../terminal/banner.ts';
-import { type Command, EXIT } from '../command.ts';
+import { type Command, EXIT } from '../../lib/command.ts';
 import {
   CONFIG_FLAGS,
   CHAOS_NOTES,
@@ -58,8 +57,6 @@ export const serveCommand: Command = {
       endWithRunner();
       const accounts = embedded === undefined ? [] : REFERENCE_ACCOUNTS.map((account) => account.name);
       const { publicUrl, adminUrl } = gateway;
-      const { ladder } = gateway.services;
-      const moved = movedLevels(ladder.levels(), ladder.state()).map((one) => `${one.operation} ${movedWords(one)}`);
       const content = {
         settings,
         version: packageVersion(),
@@ -67,9 +64,8 @@ export const serveCommand: Command = {
         adminUrl,
         embeddedUrl: embedded?.url,
         accounts,
-        moved,
-        overridden: [...gateway.gateway.plans].flatMap(([id, { overridden }]) =>
-          (overridden?.words ?? []).map((words) => `${id} ${words}`),
+        changes: [...gateway.gateway.plans].flatMap(([id, { changes = [] }]) =>
+          changes.map((change) => [id, change] as const),
         ),
       };
       bannerLines(content).forEach(io.err);

@@ -1,6 +1,6 @@
 import type { Settings } from '../../engine/config/settings.ts';
 import { hostInUrl, reachableHost } from '../../lib/network-address.ts';
-import { type CommandLine, type Flag, UsageError } from '../command.ts';
+import { type CommandLine, type Flag, UsageError } from '../../lib/command.ts';
 import { CONFIG_FLAGS } from './config-flags.ts';
 
 /** The flags for commands that send requests to a running gateway's admin side. */

@@ -8,7 +8,7 @@ import { MODE_NAMES } from '../../engine/model/modes.ts';
 import { type Fault, StartFault } from '../../engine/model/fault.ts';
 import { CHAOS_GRAMMAR, CHAOS_EFFECTS } from '../../reference/chaos/chaos-kinds.ts';
 import { ChaosSyntaxError, parseChaos } from '../../reference/chaos/parse-chaos.ts';
-import type { CommandIo, CommandLine, Flag } from '../command.ts';
+import type { CommandIo, CommandLine, Flag } from '../../lib/command.ts';
 
 /** The flags for all commands that load the configuration. */
 export const CONFIG_FLAGS: readonly Flag[] = [

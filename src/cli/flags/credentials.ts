@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { readSecretFile } from '../../lib/secret-file.ts';
 import { toAuthorization } from '../../lib/basic-credentials.ts';
-import { CommandFailure, type CommandIo, type CommandLine, type Flag, UsageError } from '../command.ts';
+import { CommandFailure, type CommandIo, type CommandLine, type Flag, UsageError } from '../../lib/command.ts';
 
 /**
  * The flag for commands that log in to a server. There is no flag for the password, because other users on the machine

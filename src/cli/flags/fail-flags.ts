@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Settings } from '../../engine/config/settings.ts';
 import type { Baseline } from '../../engine/model/ledger-entry.ts';
 import { type FailRule, parseFailRule } from '../../workbench/report/fail-on.ts';
-import { type CommandIo, type CommandLine, EXIT, type Flag, UsageError } from '../command.ts';
+import { type CommandIo, type CommandLine, EXIT, type Flag, UsageError } from '../../lib/command.ts';
 import { acceptanceReader, acceptedIn } from './kept-records.ts';
 
 /** The flags shared by all commands that can fail a pipeline. */

@@ -1,9 +1,9 @@
 import { optionsOf } from '../../engine/config/configurable.ts';
 import type { Settings } from '../../engine/config/settings.ts';
-import type { AcceptanceReader, Feature, RecordKeeping, RecordParts, StoredRecords } from '../../engine/feature.ts';
-import type { Baseline } from '../../engine/model/ledger-entry.ts';
+import type { AcceptanceReader, Feature, RecordKeeping, RecordParts } from '../../engine/feature.ts';
+import type { Baseline, StoredRecords } from '../../engine/model/ledger-entry.ts';
 import { FEATURES } from '../../features.ts';
-import { UsageError } from '../command.ts';
+import { UsageError } from '../../lib/command.ts';
 
 const NOTHING: Baseline = { accepted: [] };
 

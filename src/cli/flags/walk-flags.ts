@@ -1,6 +1,6 @@
 import type { Operation } from '../../engine/model/operation.ts';
-import { type CommandLine, type Flag, UsageError } from '../command.ts';
-import { numberFlag } from './flag-values.ts';
+import { type CommandLine, type Flag, UsageError } from '../../lib/command.ts';
+import { numberFlag } from '../../lib/flag-values.ts';
 
 /** The flag for ids that a walk cannot find in the server's responses. */
 export const ID_FLAG: Flag = {

@@ -1,26 +1,11 @@
+import type { AdminClient } from '../../engine/feature-command.ts';
 import { membersOf } from '../../lib/plain-object.ts';
 import { failureHint } from '../../engine/model/failure-hints.ts';
 import { toTransportFailure } from '../../engine/upstream/failures/transport-failure.ts';
 import { StartFault } from '../../engine/model/fault.ts';
-import { CommandFailure, type CommandIo, type CommandLine } from '../command.ts';
+import { CommandFailure, type CommandIo, type CommandLine } from '../../lib/command.ts';
 import { adminAddress } from '../flags/admin-flags.ts';
 import { readSettingsFrom } from '../flags/config-flags.ts';
-
-/** A client for a running gateway's admin side. */
-interface AdminClient {
-  /** The address as shown in messages. */
-  readonly url: string;
-  /**
-   * Sends a request and returns the response's status and JSON body. Throws a CommandFailure if no server listens at
-   * the address, if the token is refused, or if the response does not come from a gateway.
-   */
-  send(method: 'GET' | 'POST', path: string, body?: unknown): Promise<AdminResponse>;
-}
-
-interface AdminResponse {
-  readonly status: number;
-  readonly body: unknown;
-}
 
 // The request timeout, in milliseconds. A reload can take a second, and may first have to wait for another reload.
 const TIMEOUT_MS = 30_000;

@@ -2,7 +2,7 @@ import type { Settings } from '../../engine/config/settings.ts';
 import type { AcceptedViolations } from '../../engine/model/acceptance.ts';
 import { type Fault, StartFault } from '../../engine/model/fault.ts';
 import { isOutage } from '../../engine/model/ledger-entry.ts';
-import type { CommandIo, CommandLine } from '../command.ts';
+import type { CommandIo, CommandLine } from '../../lib/command.ts';
 import { settingsFrom, withAssembly } from '../flags/config-flags.ts';
 import { recordsAt } from '../flags/kept-records.ts';
 

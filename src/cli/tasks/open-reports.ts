@@ -10,7 +10,7 @@ import { StartFault } from '../../engine/model/fault.ts';
 import type { Operation } from '../../engine/model/operation.ts';
 import { parseJsonReport, ReportFault } from '../../workbench/report/json-report.ts';
 import { type Report, type ReportInput, type ReportScope, toReport } from '../../workbench/report/report.ts';
-import { type CommandIo, type CommandLine, UsageError } from '../command.ts';
+import { type CommandIo, type CommandLine, UsageError } from '../../lib/command.ts';
 import { readBaseline } from '../flags/fail-flags.ts';
 import { recordsAt } from '../flags/kept-records.ts';
 

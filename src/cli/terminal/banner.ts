@@ -4,6 +4,7 @@ import { featuresInUse } from '../../engine/config/configurable.ts';
 import { isLoopbackHost } from '../../lib/network-address.ts';
 import { CHECK_NAMES, type CheckLevel } from '../../engine/model/checks.ts';
 import type { Fault } from '../../engine/model/fault.ts';
+import type { LevelChange } from '../../engine/model/in-force.ts';
 import { trimEndOf } from '../../lib/trim-end.ts';
 
 /** The content of the banner. */
@@ -16,10 +17,8 @@ export interface BannerContent {
   readonly embeddedUrl: string | undefined;
   /** The names of the demo accounts, which are also their passwords. */
   readonly accounts: readonly string[];
-  /** Descriptions of the check levels that the ladder has changed. */
-  readonly moved: readonly string[];
-  /** Descriptions of the active overrides. */
-  readonly overridden: readonly string[];
+  /** What differs from the configuration, by operation. */
+  readonly changes: readonly (readonly [operation: string, change: LevelChange])[];
 }
 
 /**
@@ -36,8 +35,9 @@ export function bannerLines(content: BannerContent): string[] {
     `  upstream  ${upstreamWords(content)}`,
     `  mode      ${settings.mode.name}: ${levelWords(settings)}`,
     ...contractLines(settings),
-    ...content.moved.map((words) => `  ladder    ${words}  (portico ladder)`),
-    ...content.overridden.map((words) => `  override  ${words}  (portico override list)`),
+    ...content.changes.map(
+      ([operation, { decidedBy, words, toSee }]) => `  ${decidedBy.padEnd(8)}  ${operation} ${words}  (${toSee})`,
+    ),
     ...(content.accounts.length === 0 ? [] : [`  accounts  ${content.accounts.join(', ')}  (password = name)`]),
     ...exposureLines(content),
     ...notEnforcedLines(settings, content.adminUrl),

@@ -2,7 +2,7 @@ import { countWords } from '../../workbench/report/report-words.ts';
 import type { Profile } from '../../engine/contract/api-profile.ts';
 import { statusHint } from '../../engine/model/failure-hints.ts';
 import type { WalkSummary } from '../../workbench/walk/walk.ts';
-import type { CommandIo, CommandLine } from '../command.ts';
+import type { CommandIo, CommandLine } from '../../lib/command.ts';
 
 interface WalkStep {
   readonly sent: number;

@@ -14,7 +14,6 @@ import { requestHeadFault } from '../http/malformed.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isLoopbackHost, reachableHost } from '../../lib/network-address.ts';
 import { createTrace } from '../model/trace.ts';
-import { overridesRoute } from '../../features/levels/overrides/overrides-router.ts';
 import { TRAFFIC_HISTORY } from '../../features/console/traffic-history.ts';
 import type { AssemblyParts } from './assemble-services.ts';
 import type { CompiledAssembly } from './compile-gateway.ts';
@@ -51,7 +50,6 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
   const startedAt = clock();
   const routesOf = (compiled: CompiledAssembly) => [
     ...compiled.services.features.adminRoutes,
-    overridesRoute(services.overrides, services.actions),
     ...consoleRoutes(compiled, {
       clock,
       startedAt,

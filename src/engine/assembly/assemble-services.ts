@@ -30,7 +30,6 @@ import type { AddressChange } from '../upstream/pool/address-pool.ts';
 import { createUpstream, type Upstream } from '../upstream/create-upstream.ts';
 import { createSessions, type Sessions } from '../upstream/sessions.ts';
 import type { CircuitChange } from '../upstream/upstream-gate.ts';
-import { CONTRACT_CHANGED, ladderSetup } from '../../features/levels/assemble-ladder.ts';
 import { type Acceptance, createAcceptance, type IsAccepted } from '../model/acceptance.ts';
 import { openAuthenticator, type LoginMemory, refusesByIdentity } from './open-authenticator.ts';
 import type { Upstreams } from './features/upstreams.ts';
@@ -212,6 +211,8 @@ function contextOf(
   return {
     records,
     isAccepted: (...asked: Parameters<IsAccepted>) => live.accepts(...asked),
+    planOf: (operation: string) => live.gateway?.plans.get(operation),
+    levelsChanged: (operation: string) => live.gateway?.recompile(operation),
     acted,
     actions,
     kindOf,
@@ -292,7 +293,7 @@ function createGuard(
  * requests.
  */
 export function applySettings({ settings, start, services }: Assembled, now: number): void {
-  const { live, logger, metrics, ladder } = services;
+  const { live, logger, metrics } = services;
   logger.level = settings.logging.level;
   services.upstreams.use(services.upstream);
   live.cache = services.cache;
@@ -305,10 +306,6 @@ export function applySettings({ settings, start, services }: Assembled, now: num
   live.features = services.features;
   live.accepts = services.accepts;
   services.features.use();
-  const setup = ladderSetup(settings, start.contract, services.accepts);
-  if (setup.contract !== ladder.state().contract && ladder.state().steps.length > 0)
-    logger.warn({ ladder: { steps: ladder.state().steps.length } }, CONTRACT_CHANGED);
-  ladder.configure(setup);
 }
 
 type Sources = Pick<Assembled, 'settings' | 'start'>;
@@ -350,7 +347,7 @@ function createRecorder(
   { clock, logStream }: AssemblyParts,
   services: LastingServices & Pick<Services, 'features'>,
 ): (trace: Trace) => void {
-  const { logger, metrics, ladder, features, kindOf, nameTag } = services;
+  const { logger, metrics, features, kindOf, nameTag } = services;
   const accessLog = createAccessLog({
     operations: contract.operations,
     pathWords: settings.profile.pathWords,
@@ -364,7 +361,6 @@ function createRecorder(
   });
   const observers: TraceObserver[] = [
     { name: 'metrics', record: metrics.record },
-    { name: 'ladder', record: ladder.record },
     ...features.observers,
     { name: 'access log', record: accessLog.record },
   ];

@@ -2,13 +2,11 @@ import { knownDefaultPageSize, toOperationCacheOptions } from '../cache/cache-op
 import { optionsOf } from '../config/configurable.ts';
 import type { Settings } from '../config/settings.ts';
 import { challengeOf } from '../identity/refusals.ts';
-import { movedOf } from '../../features/levels/ladder/ladder-rows.ts';
 import { boundedMemo } from '../../lib/bounded-maps.ts';
 import { isPlainObject } from '../../lib/plain-object.ts';
 import { publicOriginOf } from '../model/arrival.ts';
 import { MODES } from '../model/modes.ts';
 import type { Operation } from '../model/operation.ts';
-import { applyOverrides } from '../../features/levels/overrides/override-effect.ts';
 import { toPagingOptions } from '../paging/paging-options.ts';
 import { decide } from '../permissions/decide.ts';
 import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
@@ -21,7 +19,7 @@ import { createCheckBody } from '../pipeline/request-rules.ts';
 import { createRepeater, type RequestRepeater } from '../pipeline/repeat-request.ts';
 import { compilePlan } from '../pipeline/plan.ts';
 import { createScanResponse } from '../pipeline/scan-response.ts';
-import { type FeatureStage, overrideTarget, type PlannedOperation } from '../pipeline/stage.ts';
+import type { FeatureStage, PlannedOperation } from '../pipeline/stage.ts';
 import { createTargets } from '../pipeline/targets.ts';
 import { compileUndocumentedPlan, type UndocumentedPlan } from '../pipeline/undocumented/plan.ts';
 import { compileUndocumentedPolicy } from '../pipeline/undocumented/policy.ts';
@@ -75,21 +73,14 @@ export function compileGateway(
     stageServices(settings, start, services, { clock, challenge, decidePermission }),
     services.features.stages,
   );
-  const { ladder, overrides } = services;
+  const { levels } = services.features;
   const isShared = services.shared !== undefined;
   const pageVersionOf = createPageVersions(settings, start, () =>
     isShared ? digestOfAccepted(start.baseline) : services.withdrawals,
   );
   const planned = (operation: Operation) => {
-    const { id } = operation;
     const configured = planOperation(settings, operation);
-    const checks = ladder.checksFor(id);
-    const effective = {
-      ...configured,
-      checks,
-      moved: movedOf(ladder.levels(), ladder.state(), id),
-      ...applyOverrides(overrides.active(id), checks, overrideTarget(configured)),
-    };
+    const effective = { ...configured, ...levels?.of(configured) };
     return compilePlan({ ...effective, pageVersion: pageVersionOf(effective) }, planners);
   };
   const plans = new Map(contract.operations.map((operation) => [operation.id, planned(operation)]));

@@ -6,31 +6,25 @@ import type { PageCache } from '../cache/page-cache.ts';
 import { settingsDigest } from '../config/changed-keys.ts';
 import type { Settings } from '../config/settings.ts';
 import { packageVersion } from '../../lib/package-root.ts';
-import type { Ladder } from '../../features/levels/ladder/create-ladder.ts';
-import type { LadderFile } from '../../features/levels/ladder/ladder-file.ts';
-import type { LadderState } from '../../features/levels/ladder/ladder-step.ts';
 import type { Records } from '../feature.ts';
 import type { RunningFeatures } from '../run-features.ts';
 import type { KindOf } from '../model/violation-kind.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { BaselineChange } from '../model/change-log.ts';
 import { type Operation, termsOf } from '../model/operation.ts';
-import type { Overrides } from '../../features/levels/overrides/create-overrides.ts';
 import type { OperatorAction } from '../model/operator-action.ts';
-import type { Override } from '../../features/levels/overrides/override.ts';
 import type { PageCounts } from '../paging/page-counts.ts';
 import { MISSING_ACCOUNT, MISSING_OWNERSHIP, MISSING_SPELLING } from '../permissions/decide.ts';
+import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
 import type { RequestRepeater } from '../pipeline/repeat-request.ts';
 import { createNameTag } from '../privacy/describe-value.ts';
-import type { ChangeListener, SharedDocument } from '../sharing/sharing.ts';
+import type { ChangeListener } from '../sharing/sharing.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import type { MetricsOptions } from '../telemetry/request-metrics.ts';
 import type { MetricRow } from '../telemetry/stored-metric.ts';
 import type { Sampling } from '../telemetry/trace-context.ts';
 import { createTrafficHistory, type TrafficHistory } from '../../features/console/traffic-history.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';
-import { assembleLadder } from '../../features/levels/assemble-ladder.ts';
-import { assembleOverrides } from '../../features/levels/assemble-overrides.ts';
 import type { Acceptance, IsAccepted } from '../model/acceptance.ts';
 import { emptySnapshot } from '../model/ledger-entry.ts';
 import { createUpstreams, type Upstreams } from './features/upstreams.ts';
@@ -45,17 +39,10 @@ export interface LastingServices {
   readonly traffic: TrafficHistory;
   /** The records of violations and traffic. Empty if no feature keeps them. */
   readonly records: Records;
-  readonly ladder: Ladder;
-  readonly ladderFile: LadderFile;
-  /** The ladder state shared by all gateways. Undefined if no state is shared. */
-  readonly ladderDocument: SharedDocument<LadderState> | undefined;
   /** Tells the features about an operator's action. Resolves to false if a feature could not store it. */
   readonly acted: (action: OperatorAction) => Promise<boolean>;
   /** Returns the latest actions of operators on all gateways, oldest first. */
   readonly actions: () => Promise<readonly OperatorAction[]>;
-  readonly overrides: Overrides;
-  /** The overrides shared by all gateways. Undefined if no state is shared. */
-  readonly overridesDocument: SharedDocument<readonly Override[]> | undefined;
   /** Returns a violation's fingerprint and the properties from which it is computed. */
   readonly kindOf: KindOf;
   /** Returns the keyed hash that replaces the principal's name in the log. */
@@ -78,9 +65,12 @@ interface Live {
   guard: AudienceGuard;
   pageCounts: PageCounts;
   baseline: Start['baseline'];
-  accepts: IsAccepted;
   /** Repeats requests for features. Undefined until the gateway is compiled. */
   repeater: RequestRepeater | undefined;
+  /** The compiled gateway. Undefined until then. */
+  gateway: Pick<CompiledGateway, 'plans' | 'recompile'> | undefined;
+  /** Returns whether the accepted violations include a recorded one. */
+  accepts: IsAccepted;
   /** The features that new requests use. Undefined until settings are applied. */
   features: RunningFeatures | undefined;
 }
@@ -107,8 +97,9 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     guard,
     pageCounts,
     baseline: start.baseline,
-    accepts: first.accepts,
     repeater: undefined,
+    gateway: undefined,
+    accepts: first.accepts,
     features: undefined,
   };
   const upstreams = createUpstreams(first.upstream);
@@ -121,7 +112,6 @@ export function createLastingServices(settings: Settings, start: Start, first: F
   const { changes } = shared.sharing;
   changes.listen(changesOf(purge, acceptanceFollower(live, first)));
   shared.demotions.applyTo(live);
-  const sharing = shared.sharing.status() === undefined ? undefined : shared.sharing;
   const metrics = createMetrics(metricsOptions(settings, start, first, clock()), shared.metrics);
   if (metrics.foldedOperations() > 0)
     logger.warn(
@@ -148,27 +138,14 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     cacheBytes: () => live.cache.stats().bytes,
   });
   const acted = async (action: OperatorAction) => live.features?.acted(action) ?? true;
-  const ladderParts = { acted, clock, logger, metrics, isAccepted: first.accepts, shared: sharing };
-  const { ladder, file: ladderFile, document: ladderDocument } = assembleLadder(settings, start, ladderParts);
-  const { overrides, document: overridesDocument } = assembleOverrides(settings, start.overrides, {
-    acted,
-    clock,
-    logger,
-    shared: sharing,
-  });
   return {
     logger,
     upstreams,
     metrics,
     traffic: createTrafficHistory(metrics.traffic, clock),
     records: latestRecords(live, clock),
-    ladder,
-    ladderFile,
-    ladderDocument,
     acted,
     actions: async () => live.features?.actions() ?? [],
-    overrides,
-    overridesDocument,
     kindOf,
     nameTag: createNameTag(),
     instance,

@@ -8,7 +8,6 @@ import type { ContractOptions } from '../contract/contract-options.ts';
 import { type Contract, loadContract, sourcesDigest } from '../contract/load-contract.ts';
 import { fileReason } from '../../lib/file-reason.ts';
 import { readTlsIdentity, type TlsIdentity } from '../http/tls-certificate.ts';
-import type { LadderState } from '../../features/levels/ladder/ladder-step.ts';
 import type { Feature } from '../feature.ts';
 import type { AcceptedViolations } from '../model/acceptance.ts';
 import { pointerTo } from '../../lib/json-pointer.ts';
@@ -25,8 +24,6 @@ import { readRedisSecrets, type RedisSecrets, usesRedis } from '../sharing/redis
 import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/upstream-url.ts';
 import { compilePermissionMessage, type PermissionMessage } from '../upstream/failures/permission-message.ts';
 import { serviceAuthorization } from '../upstream/upstream-options.ts';
-import { readStoredLadder } from '../../features/levels/assemble-ladder.ts';
-import { readStoredOverrides } from '../../features/levels/assemble-overrides.ts';
 
 /** Everything that is read and compiled before the services are created. */
 export interface Start {
@@ -47,10 +44,6 @@ export interface Start {
   readonly serviceAuthorization: string | undefined;
   /** The accepted violations. Undefined if no baseline file is configured. */
   readonly baseline: AcceptedViolations | undefined;
-  /** The stored ladder state. Undefined if nothing has been stored yet. */
-  readonly ladder: LadderState | undefined;
-  /** The stored overrides. */
-  readonly overrides: ReturnType<typeof readStoredOverrides>;
   /** The certificate and key of the public side. Undefined if TLS is not used. */
   readonly tls: TlsIdentity | undefined;
   /** The secrets for the connection to Redis. Undefined if Redis is not configured. */
@@ -64,8 +57,7 @@ export interface StartSources {
   /** Loads a contract. Defaults to {@link loadContract}. */
   readonly load?: (options: ContractOptions) => Contract;
   /**
-   * The running gateway, if this is a reload. A contract is recompiled only if its files or options have changed. The
-   * file with the ladder state is not read, because the running gateway has newer state.
+   * The running gateway, if this is a reload. A contract is recompiled only if its files or options have changed.
    */
   readonly running?: { readonly settings: Settings; readonly start: Start };
 }
@@ -118,8 +110,6 @@ export function loadStart(settings: Settings, { env, features, load = loadContra
   const service = attempt(() => serviceOf(settings, env));
   const baseline = attempt(() => baselineOf(settings, features));
   const isPermissionMessage = attempt(() => permissionMessageOf(settings));
-  const ladder = attempt(() => (running === undefined ? readStoredLadder(settings) : running.start.ladder));
-  const overrides = attempt(() => running?.start.overrides ?? readStoredOverrides(settings));
   const tls = attempt(() => tlsOf(settings));
   const redis = attempt(() => redisOf(settings));
   if (failures.size > 0) throw new StartFault([...failures].flatMap(({ faults }) => faults));
@@ -143,8 +133,6 @@ export function loadStart(settings: Settings, { env, features, load = loadContra
     isPermissionMessage: isPermissionMessage(),
     serviceAuthorization: service().authorization,
     baseline: baseline(),
-    ladder: ladder(),
-    overrides: overrides(),
     tls: tls(),
     redis: redis(),
   };

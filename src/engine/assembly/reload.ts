@@ -157,7 +157,6 @@ function attemptStart(settings: Settings, sources: StartSources, faults: Fault[]
 export const RESTART_KEYS: readonly string[] = [
   'adminToken',
   'instance',
-  'ladder.file',
   'listen.adminHost',
   'listen.adminPort',
   'listen.headersTimeoutSeconds',
@@ -169,13 +168,15 @@ export const RESTART_KEYS: readonly string[] = [
   'listen.requestTimeoutSeconds',
   'listen.tls',
   'operators',
-  'overrides.file',
   'redis',
 ];
 
 /** Returns whether a key takes effect only at startup. */
 function needsRestart(key: string, { features }: Settings): boolean {
-  const ofFeatures = features.flatMap(({ configurable }) => (configurable.needsRestart ? [configurable.name] : []));
+  const ofFeatures = features.flatMap(({ configurable: { name, needsRestart: which = false } }) => {
+    if (typeof which === 'boolean') return which ? [name] : [];
+    return which.map((option) => `${name}.${option}`);
+  });
   return [...RESTART_KEYS, ...ofFeatures].some((prefix) => key === prefix || key.startsWith(`${prefix}.`));
 }
 

@@ -11,7 +11,7 @@ interface SettingLeaf {
 }
 
 // Properties of the `Settings` type that do not correspond to configuration keys.
-const NOT_KEYS = new Set(['file', 'embedded', 'features', 'profile']);
+const NOT_KEYS = new Set(['file', 'embedded', 'features', 'profile', 'renamed', 'cwd']);
 
 /** Returns all keys in the effective configuration, including defaults. */
 export function settingLeaves(settings: Settings): readonly SettingLeaf[] {

@@ -2,7 +2,6 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { cacheOptionsSchema, operationCacheSchema } from '../cache/cache-options.ts';
 import { contractOptionsSchema } from '../contract/contract-options.ts';
 import { identityOptionsSchema } from '../identity/identity-options.ts';
-import { ladderOptionsSchema } from '../../features/levels/ladder/ladder-options.ts';
 import { closestName } from '../../lib/closest-name.ts';
 import { INSTEAD_OF_WORKERS } from './config-sources.ts';
 import { operatorsOptions } from '../identity/operators-options.ts';
@@ -11,7 +10,6 @@ import type { ConfigProblem, Product } from './settings.ts';
 import { escapePointer } from '../../lib/json-pointer.ts';
 import { meantKey, schemaMessage, withoutMisspelled } from '../../lib/schema-message.ts';
 import { isPlainObject, type PlainObject, withValueAt } from '../../lib/plain-object.ts';
-import { overridesOptionsSchema } from '../../features/levels/overrides/overrides-options.ts';
 import { MODE_NAMES } from '../model/modes.ts';
 import { operationPagingSchema, pagingOptionsSchema } from '../paging/paging-options.ts';
 import { permissionsOptionsSchema } from '../permissions/permissions-options.ts';
@@ -104,8 +102,6 @@ export function configSchema({ features, profile }: Product): PlainObject {
         description:
           'Name of this instance among the gateways that share Redis, and in exported spans. By default, the host name and four random characters.',
       },
-      ladder: ladderOptionsSchema,
-      overrides: overridesOptionsSchema,
       redis: redisOptionsSchema,
       undocumented: undocumentedSchema(profile.basePath),
       contractStatusHeader: {

@@ -5,12 +5,10 @@ import { valueAt } from '../../lib/json-pointer.ts';
 import { IN_MEMORY } from '../../lib/replace-file.ts';
 import { IDENTITY_DEFAULTS } from '../identity/identity-options.ts';
 import { operatorsOptions } from '../identity/operators-options.ts';
-import { LADDER_DEFAULTS } from '../../features/levels/ladder/ladder-options.ts';
 import { isPlainObject, type PlainObject, withDefaults, withoutValueAt, withValueAt } from '../../lib/plain-object.ts';
 import { type ModeName, MODES } from '../model/modes.ts';
 import { UNLABELLED } from '../model/release-statistics.ts';
 import { type Fault, StartFault } from '../model/fault.ts';
-import { OVERRIDES_DEFAULTS } from '../../features/levels/overrides/overrides-options.ts';
 import { toPagingOptions } from '../paging/paging-options.ts';
 import { PERMISSIONS_DEFAULTS } from '../permissions/permissions-options.ts';
 import { ROLES_DEFAULTS } from '../permissions/roles-options.ts';
@@ -20,6 +18,7 @@ import { checkConfig } from './config-schema.ts';
 import { configPath, givenConfig, readConfigFile, readEnvironment } from './config-sources.ts';
 import { pointerOf, withSchemaDefaults } from './configurable.ts';
 import { crossFaults } from './cross-faults.ts';
+import { withoutFormerKeys } from './former-keys.ts';
 import { LISTEN_DEFAULTS, TLS_DEFAULTS, type TlsOptions } from './general-options.ts';
 import { placeholderProblems } from './placeholders.ts';
 import { readAdminToken, secretProblems } from './secrets.ts';
@@ -87,7 +86,8 @@ export function readSettings(sources: SettingsSources, product: Product): Settin
       : givenConfig(sources.given, sources.cwd);
   const environment = readEnvironment(sources.env, product);
   const overrides = [...environment.overrides, ...(sources.flags ?? [])];
-  const raw = overrides.reduce((value, { pointer, value: set }) => withValueAt(value, pointer, set), file.value);
+  const { value: written, renamed, writtenAt } = withoutFormerKeys(file.value, product);
+  const raw = overrides.reduce((value, { pointer, value: set }) => withValueAt(value, pointer, set), written);
 
   const overrideAt = (pointer: string) => overrides.findLast((override) => covers(override.pointer, pointer));
   // An error in a token read from a file is reported for the key that contains the file's path.
@@ -95,14 +95,14 @@ export function readSettings(sources: SettingsSources, product: Product): Settin
     pointer === '/adminToken' && !has(raw, pointer) && has(raw, '/adminTokenFile') ? '/adminTokenFile' : pointer;
   const originOf = (key: string): Origin => {
     const pointer = keyOf(key);
-    return overrideAt(pointer)?.kind ?? (has(file.value, pointer) ? 'file' : 'default');
+    return overrideAt(pointer)?.kind ?? (has(written, pointer) ? 'file' : 'default');
   };
   const placeOf = (key: string): Place => {
     const pointer = keyOf(key);
     const below = overrides.findLast((override) => covers(pointer, override.pointer));
-    const override = overrideAt(pointer) ?? (has(file.value, pointer) ? undefined : below);
+    const override = overrideAt(pointer) ?? (has(written, pointer) ? undefined : below);
     return override === undefined
-      ? { source: file.locate(pointer), pointer }
+      ? { source: file.locate(writtenAt(pointer)), pointer: writtenAt(pointer) }
       : { source: override.source, pointer: '' };
   };
   const placeholders = placeholderProblems(raw, product);
@@ -118,6 +118,7 @@ export function readSettings(sources: SettingsSources, product: Product): Settin
     originOf,
     placeOf,
     product,
+    renamed,
   });
   const { token = read.adminToken, problem } = readAdminToken(read);
   const settings = { ...read, adminToken: token };
@@ -186,6 +187,7 @@ interface ConfigPlace {
   readonly originOf: Settings['originOf'];
   readonly placeOf: Settings['placeOf'];
   readonly product: Product;
+  readonly renamed: Settings['renamed'];
 }
 
 function withPasswordFile(upstream: UpstreamOptions, resolved: (path: string) => string | undefined): UpstreamOptions {
@@ -255,10 +257,6 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
   // The paths of files that the gateway writes are relative to the working directory, because the directory that
   // contains the configuration file may be read-only.
   const statePath = (path: string) => (path === IN_MEMORY ? path : resolve(place.cwd, path));
-  const withFile = <T extends { readonly file: string }>(defaults: T, key: string): T => {
-    const options = withDefaults(defaults, raw[key]);
-    return { ...options, file: statePath(options.file) };
-  };
   /** Returns a feature's options with absolute paths. */
   const withFiles = (configurable: Configurable, options: unknown): unknown => {
     const withRead = withFilePaths(configurable, options, ['secret', 'document'], (pointer, path) =>
@@ -310,8 +308,6 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
     ),
     release: (raw['release'] as string | undefined) ?? UNLABELLED,
     instance: raw['instance'] as string | undefined,
-    ladder: withFile(LADDER_DEFAULTS, 'ladder'),
-    overrides: withFile(OVERRIDES_DEFAULTS, 'overrides'),
     redis: withRedisFiles(withDefaults(REDIS_DEFAULTS, raw['redis']), pathAt),
     undocumented: { allow: (part('undocumented')['allow'] ?? []) as Settings['undocumented']['allow'] },
     contractStatusHeader: raw['contractStatusHeader'] !== false,
@@ -329,6 +325,8 @@ function toSettings(raw: PlainObject, place: ConfigPlace): Settings {
               withSchemaDefaults(configurable.options as PlainObject, valueAt(raw, pointerOf(configurable))),
             ),
     })),
+    renamed: place.renamed,
+    cwd: place.cwd,
     file: place.file,
     originOf: place.originOf,
     placeOf: place.placeOf,

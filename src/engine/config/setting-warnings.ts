@@ -1,7 +1,7 @@
 import type { Contract } from '../contract/load-contract.ts';
 import { createSlownessCheck } from '../../lib/backtracking.ts';
 import { closestName } from '../../lib/closest-name.ts';
-import { escapePointer } from '../../lib/json-pointer.ts';
+import { escapePointer, keysOf } from '../../lib/json-pointer.ts';
 import type { Fault } from '../model/fault.ts';
 import type { Operation } from '../model/operation.ts';
 import type { RolesFile } from '../permissions/roles-file.ts';
@@ -29,7 +29,7 @@ export function settingWarnings(
   );
   const inert = [
     ...ofFeatures.filter((warning) => 'because' in warning),
-    ...globalInert(settings, operations),
+    ...globalInert(settings),
     ...operationInert(settings, operations),
     ...allowInert(settings, operations),
   ]
@@ -41,12 +41,23 @@ export function settingWarnings(
     )
     .map(({ pointer, because }) => ({ pointer, message: `has no effect: ${because}` }));
   return [
+    ...renamedKeys(settings),
     ...inert,
     ...slowExpressions(settings),
     ...permissionWarnings(settings, contract, roles),
     ...roleWarnings(settings, roles),
     ...ofFeatures.filter((warning) => 'message' in warning),
   ].map(({ pointer, message }) => Object.assign({}, settings.placeOf(pointer), { message }));
+}
+
+/** Returns warnings about keys of earlier versions. */
+function renamedKeys({ renamed }: Settings): Pick<Fault, 'pointer' | 'message'>[] {
+  return [...Map.groupBy(renamed, ({ from }) => from)].map(([pointer, all]) => {
+    const used = all.filter(({ isUsed }) => isUsed);
+    const names = (used.length > 0 ? used : all).map(({ to }) => keysOf(to).join('.')).join(' and ');
+    const message = used.length > 0 ? `use ${names} instead` : `has no effect, because ${names} is set`;
+    return { pointer, message: `is the key of an earlier version: ${message}` };
+  });
 }
 
 /** Returns warnings about expressions for permission messages that can block the event loop. */
@@ -73,10 +84,8 @@ const when = (condition: boolean, because: string, ...pointers: readonly string[
   condition ? pointers.map((pointer) => ({ pointer, because })) : [];
 
 /** Returns the global settings that have no effect because of another setting. */
-function globalInert(settings: Settings, operations: readonly Operation[]): readonly Inert[] {
-  const { mode, embedded, upstream, authentication, ladder, permissions } = settings;
-  const enforces = operations.some(({ id }) => settings.checksFor(id).responses === 'enforce');
-  const promotes = ladder.promote.enabled && !mode.transparent;
+function globalInert(settings: Settings): readonly Inert[] {
+  const { mode, embedded, upstream, authentication, permissions } = settings;
   return [
     ...when(embedded, 'the upstream is the reference server', '/upstream/startupProbe'),
     ...when(mode.transparent, 'observe mode sends no probes', '/upstream/probe'),
@@ -98,18 +107,6 @@ function globalInert(settings: Settings, operations: readonly Operation[]): read
       permissions.ownership.lookup === undefined,
       'permissions.ownership.lookup is not set',
       '/permissions/ownership/authorPointer',
-    ),
-    ...when(
-      mode.transparent && ladder.promote.enabled,
-      'observe mode promotes no checks',
-      '/ladder/promote/enabled',
-      '/ladder/promote/checks',
-    ),
-    ...when(!mode.transparent && !ladder.promote.enabled, 'ladder.promote.enabled is false', '/ladder/promote/checks'),
-    ...when(
-      ladder.demote.enabled && !enforces && !(promotes && ladder.promote.checks.includes('responses')),
-      'the check responses is not enforced for any operation',
-      '/ladder/demote/enabled',
     ),
     ...when(
       !usesRedis(settings.redis),

@@ -6,7 +6,6 @@ import type { CacheOptions, OperationCacheConfig } from '../cache/cache-options.
 import type { ContractOptions } from '../contract/contract-options.ts';
 import type { IdentityOptions } from '../identity/identity-options.ts';
 import type { Operator } from '../identity/operators-options.ts';
-import type { LadderOptions } from '../../features/levels/ladder/ladder-options.ts';
 import type { Static, TSchema } from 'typebox';
 import type { Contract } from '../contract/load-contract.ts';
 import type { ErrorKind } from '../errors/catalogue.ts';
@@ -15,7 +14,6 @@ import type { RolesFile } from '../permissions/roles-file.ts';
 import type { CheckLevel, Checks, ErrorStyle } from '../model/checks.ts';
 import type { Mode } from '../model/modes.ts';
 import type { Severity } from '../model/severity.ts';
-import type { OverridesOptions } from '../../features/levels/overrides/overrides-options.ts';
 import type { OperationPagingConfig, PagingOptions } from '../paging/paging-options.ts';
 import type { PermissionsOptions } from '../permissions/permissions-options.ts';
 import type { RolesOptions } from '../permissions/roles-options.ts';
@@ -81,8 +79,10 @@ export interface Configurable<Options extends TSchema = TSchema, Prepared = unkn
   readonly options?: Options;
   /** The errors with which the feature's stages refuse requests. */
   readonly errors?: readonly ErrorKind[];
-  /** True if changed options take effect only when the process starts. */
-  readonly needsRestart?: boolean;
+  /** True if changed options take effect only when the process starts, or the names of the options for which this is so. */
+  readonly needsRestart?: boolean | readonly string[];
+  /** The keys of earlier versions that options replace. They still work, with a warning. */
+  readonly formerKeys?: readonly FormerKey[];
   /** The names of the options that are secrets. Their values never appear in the console or in digests. */
   readonly secretOptions?: readonly string[];
   /**
@@ -113,7 +113,7 @@ export interface Configurable<Options extends TSchema = TSchema, Prepared = unkn
   /** Returns what commands say about the contract while the feature is on, in a few words each. */
   contractWords?(options: Static<Options>): readonly string[];
   /** The rules that the feature adds to `portico audit`. */
-  readonly auditRules?: readonly FeatureAuditRule<Static<Options>>[];
+  readonly auditRules?: readonly FeatureAuditRule<Static<Options>, Prepared>[];
   /** Returns explicit options that have no effect, and options that are probably mistakes. */
   warn?(
     options: Static<Options>,
@@ -124,6 +124,30 @@ export interface Configurable<Options extends TSchema = TSchema, Prepared = unkn
       readonly permissions: Contract['permissions'];
     },
   ): readonly Warning[];
+}
+
+/** Keys of earlier versions that an option replaces. */
+export interface FormerKey {
+  /** The keys, such as `ladder.promote`. */
+  readonly from: readonly string[];
+  /** The option that replaces them, such as `promote`. */
+  readonly to: string;
+  /**
+   * Returns the option's value from those of the keys, in the order of `from`; undefined stands for a key that is not set,
+   * and for an option that keeps its default. The result for an invalid value is invalid. Default: the value of the key.
+   */
+  readonly convert?: (values: readonly unknown[]) => unknown;
+}
+
+/** A key of an earlier version that the configuration contains. */
+export interface RenamedKey {
+  /** The JSON pointer to the key. */
+  readonly from: string;
+  /** The JSON pointer to the option that replaces it. */
+  readonly to: string;
+  readonly value: unknown;
+  /** False if the option is set, too. The key then has no effect. */
+  readonly isUsed: boolean;
 }
 
 /** What the engine gives to a feature that prepares itself. */
@@ -162,9 +186,18 @@ export interface AuditRuleFacts {
 }
 
 /** A rule that a feature adds to `portico audit`. The rule applies while the feature is on. */
-export interface FeatureAuditRule<Options = unknown> extends AuditRuleFacts {
+export interface FeatureAuditRule<Options = unknown, Prepared = unknown> extends AuditRuleFacts {
   /** Returns one description for each violation of the rule, or an empty list if there are none. */
-  find(options: Options, settings: Settings): readonly string[];
+  find(options: Options, settings: Settings, stored: AuditedState<Prepared>): readonly string[];
+}
+
+/** What a rule may look at besides the configuration. */
+export interface AuditedState<Prepared = unknown> {
+  /** What the feature's `prepare` has read. */
+  readonly prepared: Prepared | undefined;
+  readonly contract: Pick<Contract, 'version'>;
+  /** The current time, in epoch milliseconds. */
+  readonly now: number;
 }
 
 /** What distinguishes one gateway program from another: the API that it knows, and its features. */
@@ -251,8 +284,6 @@ export interface Settings {
   readonly release: string;
   /** The name of this instance in the fleet. Undefined if the name is derived from the host name. */
   readonly instance: string | undefined;
-  readonly ladder: LadderOptions;
-  readonly overrides: OverridesOptions;
   /** The options for the Redis server through which gateways share their state. */
   readonly redis: RedisOptions;
   readonly undocumented: { readonly allow: readonly AllowedPath[] };
@@ -263,6 +294,10 @@ export interface Settings {
   readonly operations: Readonly<Record<string, OperationSettings>>;
   /** The options of the features, in the order of the features. */
   readonly features: readonly Configured[];
+  /** The keys of earlier versions that the configuration file contains. */
+  readonly renamed: readonly RenamedKey[];
+  /** The working directory, to which the paths of state files are relative. */
+  readonly cwd: string;
   /** The name of the configuration file, as shown in messages. */
   readonly file: string;
   /** Returns the kind of source for the value at a JSON pointer such as `/listen/port`. */
@@ -282,21 +317,15 @@ const DEMO_FOLDER = 'demo';
  */
 export function withDemoState(settings: Settings): Settings {
   if (!settings.embedded) return settings;
-  const { ladder, overrides, features, originOf } = settings;
+  const { features, originOf } = settings;
   const ownPath = (pointer: string, path: string) =>
     originOf(pointer) === 'default' && path !== IN_MEMORY ? join(dirname(path), DEMO_FOLDER, basename(path)) : path;
-  const own = <T extends { readonly file: string }>(key: string, options: T): T => ({
-    ...options,
-    file: ownPath(`/${key}/file`, options.file),
-  });
   return {
     ...settings,
     features: features.map(({ configurable, options }) => ({
       configurable,
       options: withFilePaths(configurable, options, ['state'], ownPath),
     })),
-    ladder: own('ladder', ladder),
-    overrides: own('overrides', overrides),
   };
 }
 

@@ -179,7 +179,7 @@ export function clientGone(response: ServerResponse): Cancellation {
 }
 
 /**
- * Receives the trace of every finished request. Observers include the metrics, the ledger, the ladder and features.
+ * Receives the trace of every finished request. Observers include the metrics, the features and the access log.
  */
 export interface TraceObserver {
   /** The observer's name, which is logged if the observer fails. */

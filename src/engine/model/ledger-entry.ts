@@ -222,3 +222,13 @@ export function checksOf(count: (name: JudgedName, outcome: keyof CheckCounts) =
   });
   return Object.fromEntries(all.filter(([, { passed, reported, refused }]) => passed + reported + refused > 0));
 }
+
+/** The records of gateways, read without a gateway. */
+export interface StoredRecords {
+  /** The name of the place in reports and messages, such as the path of the file. It must not contain a secret. */
+  readonly name: string;
+  /** False if the records are only in the memory of the gateway, so there is nothing to read. */
+  readonly isLasting: boolean;
+  /** Returns undefined if there is nothing to read. Throws `StartFault` if the records cannot be read. */
+  read(query: LedgerQuery): Promise<LedgerSnapshot | undefined>;
+}

@@ -150,7 +150,7 @@ function describeRefusal({ status, code, message, headers }: GatewayError): stri
 }
 
 function describePlan(
-  { operation, checks, moved = [], overridden, errors, translation, stages }: Plan,
+  { operation, checks, changes = [], errors, translation, stages }: Plan,
   mode: ModeName,
 ): ExplainStep[] {
   const row = operation.row === undefined ? '' : ` (row ${operation.row})`;
@@ -158,8 +158,7 @@ function describePlan(
     step('operation', `${operation.id}${row}, ${operation.provenance}`),
     step('mode', mode),
     step('checks', CHECK_NAMES.map((name) => `${name} ${checks[name]}`).join(', ')),
-    ...moved.map((words) => step('ladder', words)),
-    ...(overridden?.words ?? []).map((words) => step('override', words)),
+    ...changes.map(({ decidedBy, words }) => step(decidedBy, words)),
     step('errors', errors),
     step('translation', describeTranslation({ operation, translation })),
     step('plan', stages.join(' → ')),
@@ -259,7 +258,7 @@ function entryFor({ dryRun, arrival, trace, outcome }: Ended): string | undefine
     return undocumentedEntry(dryRun.gateway, arrival, trace);
   if (error.code === 'rate_limited') return `wait ${error.headers['Retry-After']} s, or change rateLimits`;
   if (operation === undefined) return undefined;
-  if (error.code === 'operation_disabled') return `portico override end ${operation.id} disable`;
+  if (error.code === 'operation_disabled') return target?.plan?.disabled?.toEnd;
   const decision = trace.permissions?.outcome === 'refused' ? trace.permissions.decision : undefined;
   if (decision?.verdict === 'denied' && exchange !== undefined)
     return grantEntry(operation, exchange, decision, dryRun.disabledOperations.get(operation.id));

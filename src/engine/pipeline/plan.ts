@@ -26,8 +26,7 @@ export function compilePlan(planned: PlannedOperation, planners: readonly StageP
 
 /** Formats a plan as one line of text for `portico plan` and the test snapshot. */
 export function planLine(plan: Plan): string {
-  const words = [...(plan.moved ?? []), ...(plan.overridden?.words ?? []).map((one) => `override: ${one}`)];
-  const notes = words.map((one) => `   [${one}]`).join('');
+  const notes = (plan.changes ?? []).map(({ decidedBy, words }) => `   [${decidedBy}: ${words}]`).join('');
   return `${plan.operation.method.padEnd(4)} ${plan.operation.path}   ${plan.stages.join(' → ')}${notes}`;
 }
 

@@ -1,8 +1,8 @@
 import type { ItemFacts } from '../contract/api-profile.ts';
 import type { OperationCacheOptions } from '../cache/cache-options.ts';
 import type { CheckLevel, Checks, ErrorStyle } from '../model/checks.ts';
+import type { InForce } from '../model/in-force.ts';
 import type { Operation } from '../model/operation.ts';
-import type { Overridden, OverrideTarget } from '../../features/levels/overrides/override-effect.ts';
 import type { Exchange, PassthroughExchange } from './exchange.ts';
 import type { Grants } from '../permissions/decide.ts';
 import type { ResponseHeaders } from '../upstream/response-headers.ts';
@@ -64,15 +64,11 @@ export interface StagePlanner {
 }
 
 /** An operation with its configuration, before its plan is compiled. */
-export interface PlannedOperation {
+export interface PlannedOperation extends Partial<InForce> {
   readonly operation: Operation;
   /** What the API's profile says of the items in responses. */
   readonly items: ItemFacts;
   readonly checks: Checks;
-  /** Descriptions of the levels that differ from the configuration, used only for display. */
-  readonly moved?: readonly string[];
-  /** The effects of operators' overrides. Undefined if there are none. */
-  readonly overridden?: Overridden | undefined;
   readonly errors: ErrorStyle;
   /**
    * What the translation of errors does: `enforce` if errors are normalized, `report` if it is only foretold, as in
@@ -100,12 +96,4 @@ export interface PlannedOperation {
 /** An operation whose responses are stored. */
 export interface StoredOperation extends PlannedOperation {
   readonly cache: OperationCacheOptions;
-}
-
-/** Returns the facts that determine which kinds of overrides can affect an operation. */
-export function overrideTarget({
-  cache,
-  transparent,
-}: Pick<PlannedOperation, 'cache' | 'transparent'>): OverrideTarget {
-  return { isStored: cache !== undefined, transparent };
 }

@@ -379,43 +379,13 @@ export const READ_METRICS = {
   },
 } as const satisfies Record<string, ReadEntry>;
 
-/** The metrics of the ladder and the overrides. */
-export const LADDER_METRICS = {
+/** The metrics about the levels of operations. */
+export const LEVEL_METRICS = {
   operationEnforcement: {
     name: 'portico_operation_enforcement',
     type: 'gauge',
     labels: ['operation', 'check'],
     help: 'Current level of a check for an operation: 0 is off, 1 is report, 2 is enforce.',
-  },
-  ladderDemotions: {
-    name: 'portico_ladder_demotions_total',
-    type: 'counter',
-    labels: ['operation'],
-    help: 'Demotions of responses from enforce to report because the check refused too many responses.',
-  },
-  ladderDemoted: {
-    name: 'portico_ladder_demoted',
-    type: 'gauge',
-    labels: ['operation'],
-    help: '1 while the responses check of the operation is demoted, otherwise 0.',
-  },
-  ladderPromotions: {
-    name: 'portico_ladder_promotions_total',
-    type: 'counter',
-    labels: ['check'],
-    help: 'Automatic promotions of a check from report to enforce.',
-  },
-  overrides: {
-    name: 'portico_overrides_active',
-    type: 'gauge',
-    labels: ['operation', 'kind'],
-    help: 'Number of active overrides of an operation, by kind: level, force-stale or disable.',
-  },
-  refusalAlerts: {
-    name: 'portico_refusal_alerts_total',
-    type: 'counter',
-    labels: ['check'],
-    help: 'Time windows in which a check refused an unusually large share of requests. The check stays enforced.',
   },
 } as const satisfies Record<string, MetricEntry>;
 
@@ -484,7 +454,7 @@ export const REDIS_METRICS = {
 } as const satisfies Record<string, MetricEntry>;
 
 /** All metrics of the engine, which docs/metrics.md lists (`tools/pages`). */
-export const METRICS = { ...COUNTED_METRICS, ...READ_METRICS, ...LADDER_METRICS, ...REDIS_METRICS } satisfies Record<
+export const METRICS = { ...COUNTED_METRICS, ...READ_METRICS, ...LEVEL_METRICS, ...REDIS_METRICS } satisfies Record<
   string,
   MetricEntry
 >;

@@ -2,8 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { CHECK_NAMES, type Checks } from '../model/checks.ts';
 import { MODE_NAMES } from '../model/modes.ts';
 import type { Trace } from '../model/trace.ts';
-import { createLadderMetrics, type LadderCounters, type LadderSources } from '../../features/levels/ladder-metrics.ts';
-import { READ_METRICS } from './metric-list.ts';
+import { LEVEL_METRICS, READ_METRICS } from './metric-list.ts';
 import { CONTENT_TYPES, createMetricRegistry, type FeatureMetrics, type MetricsFormat } from './metric-registry.ts';
 import type { RedisMetrics } from './redis-metrics.ts';
 import { createRequestMetrics, type MetricsOptions } from './request-metrics.ts';
@@ -16,8 +15,6 @@ export interface Metrics {
   record(trace: Trace): void;
   /** Connects metrics to the sources that are read on each scrape. */
   watch(sources: MetricSources): void;
-  /** Counters for the ladder's promotions, demotions and alerts. */
-  readonly ladder: LadderCounters;
   /** The metrics of the features. */
   readonly features: FeatureMetrics;
   /** Counts a reload of the configuration. */
@@ -53,10 +50,6 @@ type MetricSources = {
 } & {
   /** Returns the current levels of an operation. */
   readonly operationChecks?: (operation: string) => Checks | undefined;
-  /** Returns the operations whose `responses` check is demoted to `report`. */
-  readonly demoted?: () => readonly string[];
-  /** Returns the active overrides. */
-  readonly overrides?: LadderSources['overrides'];
 };
 
 type Reading = number | boolean | Readonly<Record<string, number>> | readonly MetricRow[];
@@ -66,8 +59,10 @@ type Reading = number | boolean | Readonly<Record<string, number>> | readonly Me
  * series is about one megabyte in size.
  */
 const MAX_SERIES = 10_000;
-/** The ladder may use at most a fifth of the series. */
-const LADDER_SHARE = 5;
+/** The levels of operations may use at most a tenth of the series. */
+const LEVELS_SHARE = 10;
+/** The checks whose levels belong to operations. Undocumented paths share one level. */
+const LEVELED = CHECK_NAMES.filter((check) => check !== 'undocumented');
 
 /**
  * Creates Portico's metrics in a separate registry. Every series exists from startup. `redis` is undefined if no state
@@ -90,35 +85,40 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
     const zeros = sets.map((set): MetricRow => [set, 0]);
     registry.read(entry, () => rowsOf(sources[name as keyof typeof READ_METRICS]?.()) ?? zeros);
   }
-  const ladder = createLadderMetrics(
-    {
-      checksFor: (operation) =>
-        sources.operationChecks === undefined ? options.checks : sources.operationChecks(operation),
-      demoted: () => sources.demoted?.() ?? [],
-      overrides: () => sources.overrides?.() ?? [],
-    },
-    Math.floor(maxSeries / LADDER_SHARE),
+  const levelLabels = () =>
+    options.operations
+      .slice(0, Math.floor(maxSeries / LEVELS_SHARE / LEVELED.length))
+      .flatMap(({ id }) => LEVELED.map((check) => [id, check] as const));
+  let leveled = levelLabels();
+  registry.read(LEVEL_METRICS.operationEnforcement, () =>
+    leveled.flatMap((labels): MetricRow[] => {
+      const [operation, check] = labels;
+      const checks = sources.operationChecks === undefined ? options.checks : sources.operationChecks(operation);
+      return checks === undefined ? [] : [[labels, LEVELS.indexOf(checks[check])]];
+    }),
   );
-  ladder.relabel(options.operations.map(({ id }) => id));
-  for (const metric of [...ladder.all, ...(redis?.all ?? [])]) registry.add(metric);
+  for (const metric of redis?.all ?? []) registry.add(metric);
   // The counters always read the latest options, so that reloads of the baseline are taken into account.
   const counted = () => ({ ...options, isAccepted: (...asked: Parameters<IsAccepted>) => isAccepted(options, asked) });
-  const counters = createRequestMetrics(counted(), maxSeries - registry.series());
+  /** The number of series of all other metrics. Those of features are registered later. */
+  let others = registry.series();
+  const counters = createRequestMetrics(counted(), maxSeries - others);
   for (const metric of counters.all) registry.add(metric);
   return {
     record: counters.record,
     watch(more) {
       sources = { ...sources, ...more };
     },
-    ladder,
     features: registry,
     reloaded: counters.reloaded,
     configure: (next) => {
       const before = seriesFacts(options);
       options = { ...next, ...withEarlierLabels(options, next) };
-      if (isDeepStrictEqual(before, seriesFacts(options))) return;
-      ladder.relabel(options.operations.map(({ id }) => id));
-      counters.relabel(counted(), maxSeries - (registry.series() - seriesOf(counters.all)));
+      leveled = levelLabels();
+      const now = registry.series() - seriesOf(counters.all);
+      if (now === others && isDeepStrictEqual(before, seriesFacts(options))) return;
+      others = now;
+      counters.relabel(counted(), maxSeries - others);
     },
     exposition: async (format = 'text') => {
       const startedAt = performance.now();

@@ -2,13 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import type { InventoryQuery, PageInventory } from '../../engine/cache/page-inventory.ts';
 import type { ReloadResult } from '../../engine/config/load-settings.ts';
 import type { Settings } from '../../engine/config/settings.ts';
-import type { Ladder } from '../levels/ladder/create-ladder.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { CheckName } from '../../engine/model/checks.ts';
 import type { AcceptedViolations } from '../../engine/model/acceptance.ts';
 import type { LedgerEntry, LedgerReader } from '../../engine/model/ledger-entry.ts';
 import type { Operation } from '../../engine/model/operation.ts';
-import type { Overrides } from '../levels/overrides/create-overrides.ts';
 import type { PermissionMatrix } from '../../engine/permissions/permission-matrix.ts';
 import type { Instance } from '../../engine/sharing/sharing.ts';
 import type { ContractPlace } from '../../engine/contract/contract-places.ts';
@@ -44,14 +41,8 @@ export interface ConsoleSources {
   readonly baseline: Pick<AcceptedViolations, 'file' | 'read' | 'accept' | 'withdraw'> | undefined;
   /** Returns the location in the contract that a ledger entry's violation refers to. */
   readonly placeOf: (entry: LedgerEntry) => ContractPlace;
-  readonly ladder: Pick<Ladder, 'rows'> & {
-    /**
-     * Lifts the ladder's step for one check in all processes and gateways. Returns the move that was lifted, or
-     * undefined if there is no such step.
-     */
-    lift(operation: string, check: CheckName): Promise<string | undefined>;
-  };
-  readonly overrides: Overrides;
+  /** Returns the number of levels and other settings that differ from the configuration. */
+  readonly changes: () => number;
   /** Returns the latest actions of operators on all gateways, oldest first. */
   readonly actions: () => Promise<readonly OperatorAction[]>;
   readonly matrix: () => PermissionMatrix;

@@ -4,16 +4,15 @@ import { settingLeaves } from '../../engine/config/changed-keys.ts';
 import { needsSignIn, type Origin, type Settings } from '../../engine/config/settings.ts';
 import { HOUR_MS } from '../../lib/clock.ts';
 import { pointerTo } from '../../lib/json-pointer.ts';
-import { CHECK_NAMES, type CheckName } from '../../engine/model/checks.ts';
+import { CHECK_NAMES } from '../../engine/model/checks.ts';
 import { isSecret } from '../../engine/config/configurable.ts';
 import type { UpstreamHealth } from '../../engine/upstream/upstream-health.ts';
-import { createOverridesRouter } from '../levels/overrides/overrides-router.ts';
 import type { ConsoleSources, SharedStatus } from './console-sources.ts';
 import { queryNumber, queryText } from './query-values.ts';
 import { trafficView } from './traffic-view.ts';
 import { upstreamView } from './upstream-view.ts';
 import { createViolationsApi } from './violations-api.ts';
-import { createWriteGuard, READ_ONLY_REASON } from './write-guard.ts';
+import { createWriteGuard, READ_ONLY_REASON } from '../../engine/http/write-guard.ts';
 import { membersOf } from '../../lib/plain-object.ts';
 import { reloadNote } from '../../engine/config/reload-note.ts';
 import { noteAction } from '../../engine/http/admin-actions.ts';
@@ -57,34 +56,11 @@ export function createApi(sources: ConsoleSources): Router {
   });
   router.use('/violations', createViolationsApi(sources, express.Router().use(...writes)));
 
-  router.get('/ladder', async (_req, res) => {
-    const { windowHours } = sources.settings.ladder.promote;
-    const snapshot = await sources.ledger.snapshot({ since: sources.clock() - windowHours * HOUR_MS });
-    res.json({ windowHours, rows: sources.ladder.rows(snapshot) });
-  });
-  router.post('/ladder/lift', ...writes, async ({ body }, res) => {
-    const { operation, check } = membersOf(body);
-    if (typeof operation !== 'string' || !CHECK_NAMES.includes(check as CheckName)) {
-      res.status(400).json({ error: 'Provide an operation and a check.' });
-    } else {
-      const known = sources.operations.some(({ id }) => id === operation);
-      noteAction(res, { subject: { operation: known ? operation : 'unknown', check } });
-      const move = await sources.ladder.lift(operation, check as CheckName);
-      if (move === undefined) res.status(409).json({ error: 'This check already has its configured level.' });
-      else {
-        noteAction(res, { before: { move } });
-        res.json({ lifted: { operation, check } });
-      }
-    }
-  });
-
   router.get('/fleet', async (_req, res) => {
     const { instances, ledger, clock } = sources;
     const snapshot = await ledger.snapshot({ since: clock() - FLEET_HOURS * HOUR_MS });
     res.json({ hours: FLEET_HOURS, instances: instances?.() ?? [], replicas: snapshot.replicas ?? [] });
   });
-
-  router.use('/overrides', createOverridesRouter(sources.overrides, sources.actions, [guard]));
 
   router.get('/audit', async (_req, res) => {
     const entries = (await sources.actions()).map((one) =>
@@ -159,8 +135,8 @@ interface StatusView {
   readonly shared: SharedStatus | undefined;
   /** The names of the globally enforced checks. */
   readonly enforced: readonly string[];
-  /** The number of active overrides. */
-  readonly overrides: number;
+  /** The number of levels and other settings that differ from the configuration. */
+  readonly changes: number;
   readonly operations: readonly string[];
   readonly writable: boolean;
   /** The reason why the console is read-only. Undefined if it allows changes. */
@@ -184,7 +160,7 @@ function statusView(sources: ConsoleSources): StatusView {
     upstream: upstreamStatus(sources.upstreamHealth()),
     shared: sources.shared?.(),
     enforced: CHECK_NAMES.filter((name) => checks[name] === 'enforce'),
-    overrides: sources.overrides.active().length,
+    changes: sources.changes(),
     operations: sources.operations.map(({ id }) => id),
     writable,
     readOnlyReason: writable ? undefined : READ_ONLY_REASON,

@@ -17,9 +17,6 @@ import { explainRequest } from '../../engine/assembly/explain-request.ts';
 const ACTIONS = {
   '/api/cache/purge': 'purge',
   '/api/configuration/reload': 'reload',
-  '/api/overrides/end': 'override ended',
-  '/api/overrides': 'override set',
-  '/api/ladder/lift': 'lift',
   '/accept': 'accept',
   '/withdraw': 'withdraw',
   '/api/try': 'try',
@@ -92,9 +89,9 @@ function referenceOf({ settings, start: { contract }, gateway: { plans } }: Comp
 }
 
 function sourcesOf(compiled: CompiledAssembly, { clock, purge }: Pick<ConsoleSources, 'clock' | 'purge'>) {
-  const { settings, start, services } = compiled;
+  const { settings, start, services, gateway } = compiled;
   const { contract, permissions, baseline } = start;
-  const { traffic, records, ladder, ladderDocument, overrides, actions, upstreams, live, logger, shared } = services;
+  const { traffic, records, actions, upstreams, live, logger, shared } = services;
   const { sharing } = shared;
   /** Announces a baseline change to the other gateways, which then apply it. */
   const announce = async (fingerprint: string, accepted: AcceptedViolation | null) =>
@@ -123,17 +120,7 @@ function sourcesOf(compiled: CompiledAssembly, { clock, purge }: Pick<ConsoleSou
       },
     },
     placeOf: createContractPlaces(settings.contract.folder, contract.operations, process.cwd()),
-    ladder: {
-      rows: ladder.rows,
-      lift: async (operation, check) => {
-        const step = ladder.state().steps.find((one) => one.operation === operation && one.check === check);
-        const isLifted = ladder.lift(operation, check);
-        // As with a purge, the operator sees the result only once the change has taken effect everywhere.
-        if (isLifted) await ladderDocument?.sync();
-        return isLifted ? (step?.move ?? 'moved') : undefined;
-      },
-    },
-    overrides,
+    changes: () => [...gateway.plans.values()].reduce((sum, { changes = [] }) => sum + changes.length, 0),
     actions,
     matrix: () => permissionMatrix(permissions, contract.operations),
     explain: async (request) => {

@@ -1,13 +1,12 @@
 import express from 'express';
 import type { Logger } from 'pino';
 import { readStateFile, whyNotStored } from '../../engine/config/state-files.ts';
-import type { Settings } from '../../engine/config/settings.ts';
 import type { Feature } from '../../engine/feature.ts';
 import { IN_MEMORY } from '../../lib/replace-file.ts';
 import { type AuditEntry, auditEntryJson } from './audit-entry.ts';
 import { readTrailFiles, trailFilesOf } from './audit-file.ts';
 import { createAuditTrail } from './audit-trail.ts';
-import { type AuditTrailOptions, options } from './options.ts';
+import { options } from './options.ts';
 import { shareTrail } from './shared-trail.ts';
 
 /** Keeps what operators do on the admin side (docs/operations.md#audit-trail). */
@@ -16,14 +15,18 @@ export const auditTrail = {
   options,
   needsRestart: true,
   files: { file: 'state' },
+  formerKeys: [{ from: ['overrides.file'], to: 'file', convert: formerFile }],
   forWalk: () => ({ file: IN_MEMORY }),
   // The running gateway has newer entries than the file.
   prepare: ({ options: given, settings, earlier }) => ({
     value:
-      earlier ?? readStateFile(settings, fileOf(given, settings), WORDS, (file) => readTrailFiles(trailFilesOf(file))),
+      earlier ??
+      readStateFile(settings, { file: given.file, pointer: POINTER }, WORDS, (file) =>
+        readTrailFiles(trailFilesOf(file)),
+      ),
   }),
   start({ options: given, settings, prepared, lasting, logger, sharing, instance }) {
-    const at = fileOf(given, settings);
+    const at = { file: given.file, pointer: POINTER };
     const trail = lasting(
       () => {
         const own = createAuditTrail({
@@ -57,14 +60,13 @@ export const auditTrail = {
   },
 } as const satisfies Feature<typeof options, readonly AuditEntry[]>;
 
+const POINTER = '/auditTrail/file';
 const WORDS = { kind: 'audit trail', start: 'with an empty one' };
 
-/** Returns the file of the trail. If only `overrides.file` is configured, the trail is next to it, as it always was. */
-function fileOf({ file }: AuditTrailOptions, { originOf, overrides }: Settings) {
-  const isNextTo = originOf('/auditTrail/file') === 'default' && originOf('/overrides/file') !== 'default';
-  if (!isNextTo) return { file, pointer: '/auditTrail/file' };
-  const next = overrides.file === IN_MEMORY ? IN_MEMORY : `${overrides.file.replace(/\.json$/, '')}-audit.jsonl`;
-  return { file: next, pointer: '/overrides/file' };
+/** Returns the file of the trail as earlier versions named it: next to that of the overrides. */
+function formerFile([overrides]: readonly unknown[]): unknown {
+  if (typeof overrides !== 'string' || overrides === IN_MEMORY) return overrides;
+  return `${overrides.replace(/\.json$/, '')}-audit.jsonl`;
 }
 
 function logEntry(logger: Logger, entry: AuditEntry): void {

@@ -1,7 +1,8 @@
 import { resolveRole } from '../../engine/permissions/compile-permissions.ts';
 import { ANONYMOUS_ROLE } from '../../engine/permissions/roles-file.ts';
 import type { AllowEntry } from '../../engine/pipeline/undocumented/policy.ts';
-import { type AuditRule, type AuditSubject, foundIf, listed } from './audit-rule.ts';
+import { type AuditRule, type AuditSubject, foundIf } from './audit-rule.ts';
+import { listed } from '../../lib/listed.ts';
 
 const isUnsafe = (method: string) => !['GET', 'HEAD', 'OPTIONS'].includes(method);
 

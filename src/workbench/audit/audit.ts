@@ -5,7 +5,6 @@ import { plainText } from '../../lib/plain-text.ts';
 import type { AuditRule, AuditSubject } from './audit-rule.ts';
 import { ANONYMOUS_RULES } from './anonymous-rules.ts';
 import { CACHE_RULES } from './cache-rules.ts';
-import { CHANGE_RULES } from './change-rules.ts';
 import { ENCRYPTION_RULES } from './encryption-rules.ts';
 import { ENFORCEMENT_RULES } from './enforcement-rules.ts';
 import { LOGIN_RULES } from './login-rules.ts';
@@ -40,14 +39,13 @@ export const AUDIT_RULES: readonly AuditRule[] = [
   ...OUTAGE_RULES,
   ...OVERLOAD_RULES,
   ...RECORD_RULES,
-  ...CHANGE_RULES,
 ];
 
 /** Applies all rules to a configuration. Returns the findings, with the most severe first. */
 export function audit(subject: AuditSubject): readonly AuditFinding[] {
   const { settings } = subject;
-  const ofFeatures = featuresInUse(settings).flatMap(({ configurable: { auditRules = [] }, options }) =>
-    auditRules.map((rule): AuditRule => ({ ...rule, find: () => rule.find(options, settings) })),
+  const ofFeatures = featuresInUse(settings).flatMap(({ configurable: { name, auditRules = [] }, options }) =>
+    auditRules.map((rule): AuditRule => ({ ...rule, find: () => rule.find(options, settings, subject.stateOf(name)) })),
   );
   const findings = [...AUDIT_RULES, ...ofFeatures].flatMap(
     ({ id: rule, severity, key: pointer, realOnly, risk, fix, find }) => {

@@ -1,5 +1,6 @@
 import type { CheckName } from '../../engine/model/checks.ts';
-import { type AuditRule, type AuditSubject, foundIf, listed } from './audit-rule.ts';
+import { type AuditRule, type AuditSubject, foundIf } from './audit-rule.ts';
+import { listed } from '../../lib/listed.ts';
 
 /** Rules about checks that are not enforced. */
 export const ENFORCEMENT_RULES: readonly AuditRule[] = [

@@ -1,6 +1,7 @@
 import { isLoopbackHost } from '../../lib/network-address.ts';
 import { demoAccounts, type RolesFile } from '../../engine/permissions/roles-file.ts';
-import { type AuditRule, foundIf, listed } from './audit-rule.ts';
+import { type AuditRule, foundIf } from './audit-rule.ts';
+import { listed } from '../../lib/listed.ts';
 
 /** Rules about credential verification and the accounts that can log in. */
 export const LOGIN_RULES: readonly AuditRule[] = [

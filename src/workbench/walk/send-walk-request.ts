@@ -3,7 +3,6 @@ import { Readable } from 'node:stream';
 import type { Settings } from '../../engine/config/settings.ts';
 import type { Exploration } from '../../engine/contract/exploration.ts';
 import { GatewayError } from '../../engine/errors/gateway-error.ts';
-import { IN_MEMORY } from '../../lib/replace-file.ts';
 import { DEFAULT_JSON_LIMITS, parseBounded, parsedValue } from '../../lib/bounded-json.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Arrival } from '../../engine/model/arrival.ts';
@@ -204,8 +203,6 @@ export function toWalkSettings(settings: Settings, timeoutMs: number | undefined
     translationFor: (id) => (settings.translationFor(id) === 'off' ? 'off' : 'report'),
     embedded: false,
     isWalk: true,
-    // A walk neither changes the running gateway's files nor is affected by the ladder's promotions.
-    ladder: { ...settings.ladder, file: IN_MEMORY },
     features: settings.features.map(({ configurable, options }) => ({
       configurable,
       options: options === undefined ? undefined : (configurable.forWalk?.(options) ?? options),

@@ -18,7 +18,7 @@ async function running(config: Readonly<Record<string, unknown>>) {
   const write = (next: Readonly<Record<string, unknown>>) =>
     writeFileSync(
       env.PORTICO_CONFIG,
-      JSON.stringify({ listen: LISTEN, ledger: { file: ':memory:' }, ladder: { file: ':memory:' }, ...next }),
+      JSON.stringify({ listen: LISTEN, ledger: { file: ':memory:' }, levels: { file: ':memory:' }, ...next }),
     );
   write(config);
   const read = () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { UsageError } from '../../../src/cli/command.ts';
+import { UsageError } from '../../../src/lib/command.ts';
 import { acceptanceReader, keeperOf } from '../../../src/cli/flags/kept-records.ts';
 import { FEATURES } from '../../../src/features.ts';
 

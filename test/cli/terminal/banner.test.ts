@@ -10,8 +10,7 @@ const banner = (yaml: string, more: Partial<BannerContent> = {}) =>
     adminUrl: 'http://127.0.0.1:8081',
     embeddedUrl: undefined,
     accounts: [],
-    moved: [],
-    overridden: [],
+    changes: [],
     ...more,
   }).join('\n');
 
@@ -19,15 +18,30 @@ const REAL = 'upstream: { url: "https://legacy.example.org/qa" }';
 
 describe('the banner', () => {
   it('shows the levels that the ladder moved', () => {
-    expect(banner(REAL, { moved: ['listIdeas responses report instead of enforce'] })).toContain(
-      '  ladder    listIdeas responses report instead of enforce  (portico ladder)',
-    );
+    expect(
+      banner(REAL, {
+        changes: [
+          ['listIdeas', { decidedBy: 'ladder', words: 'responses report instead of enforce', toSee: 'portico ladder' }],
+        ],
+      }),
+    ).toContain('  ladder    listIdeas responses report instead of enforce  (portico ladder)');
   });
 
   it('shows active overrides', () => {
-    expect(banner(REAL, { overridden: ['listIdeas disabled until 2026-05-04T12:30:00Z (INC-17)'] })).toContain(
-      '  override  listIdeas disabled until 2026-05-04T12:30:00Z (INC-17)  (portico override list)',
-    );
+    expect(
+      banner(REAL, {
+        changes: [
+          [
+            'listIdeas',
+            {
+              decidedBy: 'override',
+              words: 'disabled until 2026-05-04T12:30:00Z (INC-17)',
+              toSee: 'portico override list',
+            },
+          ],
+        ],
+      }),
+    ).toContain('  override  listIdeas disabled until 2026-05-04T12:30:00Z (INC-17)  (portico override list)');
   });
 
   it('shows the embedded upstream and its accounts', () => {

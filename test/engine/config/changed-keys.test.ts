@@ -35,7 +35,7 @@ describe('the digest of the settings', () => {
         instance: name,
         listen: { port, adminPort: port + 1, host: '127.0.0.1', adminHost: '127.0.0.1' },
         ledger: { file: `${name}.db` },
-        ladder: { file: `${name}.json` },
+        levels: { file: `${name}.json` },
         reference: { db: `${name}-reference.db` },
         roles: { file: `${name}.yaml` },
       });

@@ -237,8 +237,8 @@ operations:
 
   it.each([
     ['listen: { maxBodyBytes: 1 }', 'must be at least 1024'],
-    ['overrides: { maxHours: 999 }', 'must be at most 168'],
-    ['overrides: { maxHours: 0 }', 'must be greater than 0'],
+    ['levels: { overrides: { maxHours: 999 } }', 'must be at most 168'],
+    ['levels: { overrides: { maxHours: 0 } }', 'must be greater than 0'],
   ])('state the bound that a number violates: %s', (yaml, message) => {
     expect(faultsOf(yaml).map((fault) => fault.message)).toEqual([message]);
   });

@@ -57,12 +57,12 @@ describe('a setting that cannot have an effect causes a warning', () => {
       ['/a }', '/a, lookup: "/n/{nodeId}" }'],
     ],
     ['contract: { scanner: on }\nlearn: { traffic: true }', '/contract/scanner', ['true', 'false']],
-    ['mode: observe\nladder: { promote: { enabled: true } }', '/ladder/promote/enabled', ['observe', 'staging']],
-    ['ladder: { promote: { checks: [requests] } }', '/ladder/promote/checks', ['{ checks', '{ enabled: true, checks']],
+    ['mode: observe\nlevels: { promote: { enabled: true } }', '/levels/promote/enabled', ['observe', 'staging']],
+    ['levels: { promote: { checks: [requests] } }', '/levels/promote/checks', ['{ checks', '{ enabled: true, checks']],
     [
-      'ladder: { demote: { enabled: true } }',
-      '/ladder/demote/enabled',
-      ['ladder', 'checks: { responses: enforce }\nladder'],
+      'levels: { demote: { enabled: true } }',
+      '/levels/demote/enabled',
+      ['levels', 'checks: { responses: enforce }\nlevels'],
     ],
     [
       'contract: { inferred: off }\ncomments: { visibilityOptions: { a: toModerators } }',

@@ -1,3 +1,5 @@
+import { levels } from '../../../src/features/levels/levels.ts';
+import type { LevelsOptions } from '../../../src/features/levels/options.ts';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Settings, withDemoState } from '../../../src/engine/config/settings.ts';
@@ -17,18 +19,16 @@ function settingsWith(env: Readonly<Record<string, string>> = {}): Settings {
 
 const ledgerOf = (settings: Settings) => (optionsOf(settings, ledger) as LedgerOptions).file;
 const filesOf = (settings: Settings) => {
-  const { ladder, overrides } = settings;
   const learn = optionsOf(settings, learning) as LearnOptions;
-  return [ledgerOf(settings), ...[ladder, overrides, learn].map(({ file }) => file)];
+  const changed = optionsOf(settings, levels) as LevelsOptions;
+  return [ledgerOf(settings), ...[changed, learn].map(({ file }) => file)];
 };
 
 describe('the state of the demo', () => {
   it('is in a folder of its own, apart from the state of a real server', () => {
     const real = settingsWith({ UPSTREAM_URL: 'http://127.0.0.1:9' });
     expect(filesOf(withDemoState(settingsWith()))).toEqual(
-      ['ledger.db', 'ladder.json', 'overrides.json', 'observations.json'].map((name) =>
-        join(cwd, '.portico', 'demo', name),
-      ),
+      ['ledger.db', 'levels.json', 'observations.json'].map((name) => join(cwd, '.portico', 'demo', name)),
     );
     expect(withDemoState(real)).toBe(real);
   });

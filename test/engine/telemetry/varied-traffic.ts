@@ -78,9 +78,6 @@ export async function servedMetrics(operations = 12, maxSeries = 1500): Promise<
   );
   for (const trace of TRACES) metrics.record(trace);
   metrics.reloaded('refused');
-  metrics.ladder.demoted('listQuestions');
-  metrics.ladder.promoted('requests');
-  metrics.ladder.alerted('permissions');
   redis.commanded('ok', 3);
   redis.commanded('skipped', 0);
   redis.changed('purge', true);
@@ -93,8 +90,6 @@ export async function servedMetrics(operations = 12, maxSeries = 1500): Promise<
   metrics.watch({
     cacheEntries: () => 12,
     ready: () => true,
-    demoted: () => ['getComment'],
-    overrides: () => [{ operation: 'getComment', kind: 'disable' }],
     upstreamRetries: () => ({ succeeded: 5, failed: 2, refused: 1 }),
     addressHealthy: () => [[['a:1'], 1]],
     addressRequests: () => [

@@ -1,3 +1,4 @@
+import { levelsIn } from '../../builders/levels-in.ts';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
@@ -499,7 +500,7 @@ describe('what a rehearsal records', () => {
       ledger: { file },
       contract: { baseline },
       adminToken: token,
-      ladder: { promote: { minAnswers: 1 } },
+      levels: { promote: { minAnswers: 1 } },
     };
     const { gateway, ended, entries } = await start(handler, ALL, { config });
     const counted = (accepted: boolean) =>
@@ -513,7 +514,7 @@ describe('what a rehearsal records', () => {
       1,
     );
     const { services } = gateway.gateway;
-    const rows = services.ladder.rows(await services.records.snapshot());
+    const rows = levelsIn(gateway.gateway).ladder.rows(await services.records.snapshot());
     const row = rows.find(({ operation, check }) => operation === 'listQuestions' && check === 'responses');
     expect(row).toMatchObject({ counts: { passed: 1, reported: 0, refused: 0 }, next: { kind: 'ready' } });
     const shown = await entries();

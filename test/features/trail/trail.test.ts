@@ -6,7 +6,8 @@ import { startFakeUpstream } from '../../builders/fake-upstream.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
 import { createTestClock } from '../../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../../builders/test-gateway.ts';
-import { writeLadderFile } from '../../../src/features/levels/ladder/ladder-file.ts';
+import { writeLevelsFile } from '../../../src/features/levels/levels-file.ts';
+import { levelsIn } from '../../builders/levels-in.ts';
 import type { AuditEntry } from '../../../src/features/trail/audit-entry.ts';
 
 const TOKEN = 'the-admin-token';
@@ -29,7 +30,7 @@ const start = async (
     env,
     config: {
       mode: 'staging',
-      overrides: { file: join(folder, 'overrides.json') },
+      auditTrail: { file: join(folder, 'overrides-audit.jsonl') },
       contract: { baseline: join(folder, 'baseline.yaml') },
       ...more,
     },
@@ -110,9 +111,10 @@ describe('the audit trail of the admin side', () => {
 
   it('records lifted ladder steps, whether in the console or in the file', async () => {
     await gateway.close();
+    const file = join(tempFolder(), 'levels.json');
     await start(undefined, {
       operations: { listIdeas: { checks: { responses: 'enforce' } } },
-      ladder: { file: join(tempFolder(), 'ladder.json'), demote: { share: 0.5, windowSeconds: 60, minAnswers: 4 } },
+      levels: { file, demote: { share: 0.5, windowSeconds: 60, minAnswers: 4 } },
       cache: { enabled: false },
     });
     const check = { operation: 'listIdeas', check: 'responses' };
@@ -121,17 +123,17 @@ describe('the audit trail of the admin side', () => {
       expect((await gateway.call(LIST)).status).toBe(200);
     };
     await demote();
-    await post('/console/api/ladder/lift', check);
+    await post('/console/api/levels/lift', check);
     const lifted = { action: 'lift', outcome: 'done', subject: check };
     expect(await latest()).toMatchObject({ ...lifted, ...who, way: 'console', before: { move: 'demoted' } });
-    await post('/console/api/ladder/lift', check);
+    await post('/console/api/levels/lift', check);
     expect(await latest()).toMatchObject({ ...lifted, ...who, outcome: 'refused' });
 
     await demote();
-    const { ladder, ladderFile } = gateway.gateway.services;
-    await ladderFile.written();
-    await writeLadderFile(gateway.gateway.settings.ladder.file, { ...ladder.state(), steps: [] });
-    await ladderFile.checkForChanges();
+    const { store, written, followFile } = levelsIn(gateway.gateway);
+    await written();
+    await writeLevelsFile(file, { ...store.state(), entries: [] });
+    await followFile();
     expect(await latest()).toMatchObject({ ...lifted, actor: 'process', way: 'file', before: { move: 'demoted' } });
   });
 
@@ -139,7 +141,7 @@ describe('the audit trail of the admin side', () => {
     ['/cache/purge', {}, 'purge'],
     ['/overrides', { operation: 'listIdeas' }, 'override set'],
     ['/overrides/end', { operation: 'listIdeas' }, 'override ended'],
-    ['/console/api/ladder/lift', { operation: 'listIdeas', check: 'responses' }, 'lift'],
+    ['/console/api/levels/lift', { operation: 'listIdeas', check: 'responses' }, 'lift'],
     ['/console/api/violations/0000000000000000/accept', { reason: 'a', owner: 'b' }, 'accept'],
     ['/console/api/violations/0000000000000000/withdraw', {}, 'withdraw'],
   ])('records why a change was refused: %s %j', async (target, body, action) => {
@@ -182,7 +184,7 @@ describe('the audit trail of the admin side', () => {
 
   it('contains neither the token as a name nor an operation that does not exist', async () => {
     const headers = { ...basic, Authorization: `Basic ${btoa(`${TOKEN}:${TOKEN}`)}` };
-    await post('/console/api/ladder/lift', { operation: 'some-secret', check: 'responses' }, headers);
+    await post('/console/api/levels/lift', { operation: 'some-secret', check: 'responses' }, headers);
     const [entry] = await audit();
     expect(entry).toMatchObject({ action: 'lift', actor: 'token', subject: { operation: 'unknown' } });
     expect(entry).not.toHaveProperty('by');

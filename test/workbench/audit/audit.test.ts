@@ -1,3 +1,6 @@
+import type { AuditedState } from '../../../src/engine/config/settings.ts';
+import type { LevelEntry } from '../../../src/features/levels/level-entry.ts';
+import { decisionWith, overrideWith } from '../../features/levels/entries.ts';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -40,6 +43,13 @@ interface Situation {
 
 let files = 0;
 
+/** Returns the state in which a level differs from the configuration. */
+const stored = (entry: LevelEntry): AuditedState => ({
+  prepared: { state: { contracts: [], entries: [entry] } },
+  contract,
+  now: 0,
+});
+
 /** Builds the subject of an audit. The configuration must be valid. */
 function subjectOf({ config, roles = NO_ROLES, env = {}, unmapped = {}, parts = {} }: Situation): AuditSubject {
   files += 1;
@@ -53,8 +63,7 @@ function subjectOf({ config, roles = NO_ROLES, env = {}, unmapped = {}, parts = 
     settings,
     operations: contract.operations,
     roles: readRoles(settings),
-    ladder: [],
-    overrides: [],
+    stateOf: () => ({ prepared: undefined, contract, now: 0 }),
     env,
     configFile: join(folder, 'portico.yaml'),
     modeOf: () => 0o100640,
@@ -262,24 +271,14 @@ const ROWS: Readonly<Record<string, readonly [risky: Situation, fixed: Situation
     { config: strict({ logging: { level: 'info' } }) },
   ],
   'ledger-in-memory': [{ config: strict({ ledger: { file: ':memory:' } }) }, { config: strict() }],
-  'changes-in-memory': [{ config: strict({ overrides: { file: ':memory:' } }) }, { config: strict() }],
+  'changes-in-memory': [{ config: strict({ levels: { file: ':memory:' } }) }, { config: strict() }],
   'no-baseline': [{ config: strict() }, { config: strict({ contract: { baseline: 'baseline.json' } }) }],
   'no-release': [{ config: strict() }, { config: strict({ release: '2026.11' }) }],
   'levels-lowered': [
     {
       config: strict(),
       parts: {
-        ladder: [
-          {
-            operation: 'listIdeas',
-            check: 'responses',
-            move: 'demoted',
-            at: 1,
-            judged: 9,
-            failed: 9,
-            windowSeconds: 60,
-          },
-        ],
+        stateOf: () => stored(decisionWith({ contract: contract.version })),
       },
     },
     { config: strict() },
@@ -288,9 +287,7 @@ const ROWS: Readonly<Record<string, readonly [risky: Situation, fixed: Situation
     {
       config: strict(),
       parts: {
-        overrides: [
-          { kind: 'disable', operation: 'listIdeas', by: 'eve', from: undefined, reason: 'x', setAt: 1, until: 2 },
-        ],
+        stateOf: () => stored(overrideWith({ since: 1, until: 2 })),
       },
     },
     { config: strict() },

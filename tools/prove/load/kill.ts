@@ -38,7 +38,7 @@ export function killUnderLoad({ kills, seconds, lossMs, tick }: KillOptions): Pr
         roles: { file: DEMO_ROLES },
         // Makes the gateway write to every file as often as possible.
         learn: { traffic: true },
-        ladder: { promote: { enabled: true, minAnswers: 1, windowHours: 1 } },
+        levels: { promote: { enabled: true, minAnswers: 1, windowHours: 1 } },
       },
     });
     let confirmed = 0;

@@ -278,7 +278,7 @@ function baseConfig(upstreamUrl: string | undefined): Record<string, unknown> {
     authentication: { verifier: 'file' },
     roles: { file: 'roles.yaml' },
     // If a check were demoted, some of the faulty responses would be forwarded.
-    ladder: { demote: { enabled: false } },
+    levels: { demote: { enabled: false } },
   };
 }
 

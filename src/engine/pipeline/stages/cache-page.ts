@@ -203,7 +203,7 @@ function createCachePageHandler(planned: StoredOperation, services: CachePageSer
     if (found === undefined || found.state === 'expired') return fetchMissing(exchange, key, found);
     return serveFound(exchange, key, found, 'hit');
   };
-  const forceStale = planned.overridden?.forceStale;
+  const { forceStale } = planned;
   if (forceStale === undefined) return handle;
   return (exchange) => {
     const key = pageKey(planned, exchange);

@@ -2,16 +2,16 @@ import { GatewayError } from '../../errors/gateway-error.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { StagePlanner } from '../stage.ts';
 
-/** Refuses all requests for an operation that an operator has disabled, until the override ends. */
+/** Refuses all requests for an operation that an operator has disabled, until that ends. */
 export function refuseDisabled(clock: Clock): StagePlanner {
   return {
     name: 'refuse-disabled',
-    plan({ overridden, transparent }) {
-      const until = overridden?.disabledUntil;
-      if (transparent || until === undefined) return undefined;
+    plan({ disabled, transparent }) {
+      if (transparent || disabled === undefined) return undefined;
+      const { until } = disabled;
       return (next) => (exchange) => {
         const remaining = until - clock();
-        // The override has ended, but its plan has not been replaced yet.
+        // It has ended, but the plan has not been replaced yet.
         if (remaining <= 0) return next(exchange);
         throw operationDisabled(remaining);
       };

@@ -1,7 +1,7 @@
 import { noteAction } from '../../../engine/http/admin-actions.ts';
 import express, { type RequestHandler, type Router } from 'express';
 import { hostInUrl } from '../../../lib/network-address.ts';
-import { createWriteGuard, READ_ONLY_REASON } from '../write-guard.ts';
+import { createWriteGuard, READ_ONLY_REASON } from '../../../engine/http/write-guard.ts';
 import { describeContract, type DescribedSources } from './describe-contract.ts';
 import { type PublicAddress, readTryRequest, SAFE_METHODS, sendTry } from './send-try.ts';
 

@@ -109,8 +109,8 @@ function Head({ status: { data, updatedAt, error }, onSignedOut }) {
         <span class="badge">mode ${data.mode}</span>
         ${data.enforced.length === 0 && html`<span class="badge warn">nothing enforced</span>`}
         ${
-          data.overrides > 0 &&
-          html`<a class="badge warn" href=${hrefOf(['overrides'])}>${plural(data.overrides, 'override')}</a>`
+          data.changes > 0 &&
+          html`<a class="badge warn" href=${hrefOf(['overrides'])}>${plural(data.changes, 'changed level')}</a>`
         }
         ${!data.writable && html`<span class="badge" title=${data.readOnlyReason}>read-only</span>`}
         <span class="muted wide">release ${data.release}</span>`

@@ -3,8 +3,8 @@ import { refuseDisabled } from '../../../../src/engine/pipeline/stages/refuse-di
 import { createNext, exchangeWith, failureOf, plannedWith, replyWith, stageIn } from '../../../builders/exchange.ts';
 import { createTestClock } from '../../../builders/test-clock.ts';
 
-const overriddenUntil = (disabledUntil: number | undefined) => {
-  return { overridden: { words: [], disabledUntil, forceStale: undefined } };
+const overriddenUntil = (until: number | undefined) => {
+  return { disabled: until === undefined ? undefined : { until, toEnd: 'wait' } };
 };
 
 describe('refuse-disabled', () => {

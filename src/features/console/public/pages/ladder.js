@@ -29,7 +29,7 @@ const WORDS = {
  * The page that shows the level of each check for each operation, and the next step (from off to report to enforce).
  */
 export function LadderPage({ query, status, shownError, announce }) {
-  const { data, error, refresh } = usePoll('ladder');
+  const { data, error, refresh } = usePoll('levels/ladder');
   const [lifting, setLifting] = useState(/** @type {any} */ (undefined));
   const [problem, setProblem] = useState(/** @type {import('../lib/api.js').ApiError | undefined} */ (undefined));
   const keepFocus = useKeptFocus(data);
@@ -45,7 +45,7 @@ export function LadderPage({ query, status, shownError, announce }) {
   const rows = data.rows.filter((row) => (chosen ? isChosen(row) : isUrgent(row)));
   const lift = async () => {
     try {
-      await post('ladder/lift', { operation: lifting.operation, check: lifting.check });
+      await post('levels/lift', { operation: lifting.operation, check: lifting.check });
       announce(`${lifting.check} of ${lifting.operation} is back at its configured level.`);
       setProblem(undefined);
     } catch (failure) {

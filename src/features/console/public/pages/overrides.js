@@ -27,7 +27,7 @@ const MINUTES = [
 
 /** The page that shows the active overrides and their audit trail, with buttons for setting and ending overrides. */
 export function OverridesPage({ status, shownError, announce }) {
-  const { data, error, refresh } = usePoll('overrides');
+  const { data, error, refresh } = usePoll('levels');
   const [adding, setAdding] = useState(false);
   const [ending, setEnding] = useState(/** @type {any} */ (undefined));
   const [problem, setProblem] = useState(/** @type {import('../lib/api.js').ApiError | undefined} */ (undefined));
@@ -46,7 +46,7 @@ export function OverridesPage({ status, shownError, announce }) {
   const end = async () => {
     const { operation } = ending;
     try {
-      const result = await post('overrides/end', { operation, change: nameOf(ending) });
+      const result = await post('levels/end', { operation, change: nameOf(ending) });
       done(result, `The override of ${operation} has ended.`);
     } catch (failure) {
       setProblem(/** @type {import('../lib/api.js').ApiError} */ (failure));
@@ -176,7 +176,7 @@ function Add({ operations, onDone, onClose }) {
     const { forMinutes, maxStaleSeconds, ...form } = Object.fromEntries(new FormData(event.currentTarget));
     setBusy(true);
     try {
-      const result = await post('overrides', {
+      const result = await post('levels', {
         ...form,
         ...(change === 'disable' || change === 'force-stale' ? { kind: change } : { kind: 'level', check: change }),
         ...(maxStaleSeconds !== undefined && { maxStaleSeconds: Number(maxStaleSeconds) }),
