@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { GUARDED, sourceFiles, testPatterns } from '../tools/mutations/guarded.ts';
 import { type Mutation, MUTATIONS, patternOf } from '../tools/mutations/table.ts';
 import { importsOf, mutualFolders, readSources, type SourceFile } from '../tools/structure.ts';
 import { brokenImports, importCycles } from './architecture/layers.ts';
@@ -229,6 +230,26 @@ describe('the table of mutations', () => {
     const [row] = MUTATIONS as [Mutation];
     const gone = [{ find: 'no longer there' }, { file: 'src/removed.ts' }, { test: 'test/removed.test.ts' }];
     expect(stale(gone.map((change) => Object.assign({}, row, change)))).toHaveLength(3);
+  });
+
+  it('has no row whose test Stryker runs', () => {
+    const tried = GUARDED.flatMap((guarded) => {
+      const beside = testPatterns(guarded).flatMap((pattern) => globSync(pattern, { cwd: join(root, '..') }));
+      return sourceFiles(guarded).flatMap((file) => beside.map((test) => `${file} ${test}`));
+    });
+    expect(MUTATIONS.filter(({ file, test }) => tried.includes(`${file} ${test}`))).toEqual([]);
+  });
+});
+
+describe('the sources that Stryker mutates', () => {
+  it.each(GUARDED)('exist and have tests: $name', (guarded) => {
+    for (const source of guarded.sources) expect(sourceFiles({ sources: [source] })).not.toEqual([]);
+    for (const pattern of testPatterns(guarded)) expect(globSync(pattern, { cwd: join(root, '..') })).not.toEqual([]);
+  });
+
+  it('belong to one entry each', () => {
+    const all = GUARDED.flatMap(sourceFiles);
+    expect(all).toHaveLength(new Set(all).size);
   });
 });
 

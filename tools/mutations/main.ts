@@ -1,174 +1,64 @@
 import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { join, matchesGlob } from 'node:path';
 import { readCommandLine, wrongUsage } from '../command-line.ts';
-import { type Mutation, MUTATIONS, patternOf } from './table.ts';
+import { GUARDED, type Guarded, sourceFiles } from './guarded.ts';
+import { runTable } from './run-table.ts';
 
-const HELP = `Removes the guards in tools/mutations/table.ts one at a time, in a temporary copy of the repository, and
-checks that the test of each guard then fails.
+const HELP = `Changes the sources that guard something, and checks that a test then fails. Stryker makes the changes
+(mutants) in the folders that tools/mutations/guarded.ts lists. It repeats only what a changed source or test affects.
 
-Usage: npm run mutations [-- [--trust] [WORD]...]
+Usage: npm run mutations [-- [FLAGS] [PATTERN]...]
 
-  WORD                 Only guards whose file or description contains this word. If there are several words, all of them
-                       must occur.
-  --trust              Only the guards that npm run prove covers.
+  PATTERN              Only these folders or files, such as src/engine/privacy or 'src/engine/privacy/**'. The required
+                       score applies only to complete folders. With --table: only guards whose file or description
+                       contains this word; if there are several words, all of them must occur.
+  --mutate PATTERN     The same as PATTERN. May be repeated.
+  --concurrency N      Number of mutants to test at the same time; by default, one for each core but one.
+  --force              Repeat everything.
+  --table              Remove the guards in tools/mutations/table.ts instead, which Stryker cannot do.
   --help               Show this help.
 
-The exit code is 0 if every mutation made its test fail, 1 if not, and 2 for a wrong command line.`;
+The exit code is 0 if all scores are high enough and every removed guard made its test fail, 1 if not, and 2 for a wrong
+command line.`;
 
-const root = path.resolve(import.meta.dirname, '../..');
-const NOT_COPIED = new Set(['node_modules', '.git', 'dist', 'coverage']);
+const { values, words } = readCommandLine(
+  HELP,
+  {
+    mutate: { type: 'string', multiple: true, default: [] },
+    concurrency: { type: 'string' },
+    force: { type: 'boolean', default: false },
+    table: { type: 'boolean', default: false },
+  },
+  Infinity,
+);
 
-/**
- * The result of a mutation. `text` is the name of the test that failed, or the reason why the mutation could not be
- * tested.
- */
-interface Outcome {
-  readonly state: 'killed' | 'SURVIVED' | 'NOT TRIED';
-  readonly text: string;
-}
-
-function copyRepository(): string {
-  const copy = mkdtempSync(path.join(tmpdir(), 'portico-mutations-'));
-  for (const name of readdirSync(root))
-    if (!NOT_COPIED.has(name)) cpSync(path.join(root, name), path.join(copy, name), { recursive: true });
-  symlinkSync(path.join(root, 'node_modules'), path.join(copy, 'node_modules'));
-  return copy;
-}
-
-/**
- * Finds the text in the file that the table names or, if it is not there, in the only file in `src` that contains it.
- */
-function locate(copy: string, { file, find }: Mutation): { readonly file: string } | { readonly fault: string } {
-  const count = (name: string) => [...readFileSync(path.join(copy, name), 'utf8').matchAll(patternOf(find))].length;
-  const named = existsSync(path.join(copy, file)) ? count(file) : 0;
-  if (named === 1) return { file };
-  if (named > 1) return { fault: `the text occurs ${named} times in ${file}; make it longer` };
-  const sources = readdirSync(path.join(copy, 'src'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => path.join('src', name));
-  const [elsewhere, second] = sources.filter((name) => count(name) === 1);
-  if (elsewhere === undefined || second !== undefined)
-    return {
-      fault: `the text is no longer found in ${file}; correct the table, or delete the row if the guard is gone`,
-    };
-  console.log(`  moved: ${file} is now ${elsewhere}; correct the table`);
-  return { file: elsewhere };
-}
-
-/** The part of vitest's JSON report that this program reads. */
-interface Report {
-  readonly testResults: readonly {
-    readonly status: string;
-    readonly message: string;
-    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
-  }[];
-}
-
-/** A hung mutant must be stopped quickly, but tests without a mutation must still pass on a busy machine. */
-const TIMEOUT_MS = { mutant: 10_000, baseline: 60_000 };
-
-function run(
-  copy: string,
-  tests: readonly string[],
-  timeoutMs: number,
-  more: readonly string[] = [],
-): Report | undefined {
-  const results = path.join(copy, 'mutation-results.json');
-  rmSync(results, { force: true });
-  const vitest = path.join(copy, 'node_modules/vitest/vitest.mjs');
-  const options = ['--reporter=json', `--outputFile=${results}`, `--testTimeout=${timeoutMs}`, ...more];
-  spawnSync(process.execPath, [vitest, 'run', ...tests, ...options], { cwd: copy, stdio: 'ignore', timeout: 300_000 });
-  return existsSync(results) ? (JSON.parse(readFileSync(results, 'utf8')) as Report) : undefined;
-}
-
-function failuresOf(report: Report): readonly string[] {
-  return report.testResults.flatMap((file) =>
-    file.assertionResults.filter((one) => one.status === 'failed').map((one) => one.fullName),
+/** Returns which files of a guarded source match the patterns. */
+function chosenFiles(guarded: Guarded, patterns: readonly string[]): readonly string[] {
+  return sourceFiles(guarded).filter((file) =>
+    patterns.some((pattern) => file.startsWith(`${pattern.replace(/\/$/, '')}/`) || matchesGlob(file, pattern)),
   );
 }
 
-const failsToLoad = ({ status, assertionResults }: Report['testResults'][number]) =>
-  status === 'failed' && assertionResults.length === 0;
-
-function tryMutation(copy: string, mutation: Mutation, test: string): Outcome {
-  const place = locate(copy, mutation);
-  if ('fault' in place) return { state: 'NOT TRIED', text: place.fault };
-  const file = path.join(copy, place.file);
-  const before = readFileSync(file, 'utf8');
-  try {
-    writeFileSync(
-      file,
-      before.replace(patternOf(mutation.find), () => mutation.replace),
-    );
-    const report = run(copy, [test], TIMEOUT_MS.mutant, ['--bail=1']);
-    if (report === undefined) return { state: 'NOT TRIED', text: 'the tests did not end' };
-    const [failed] = failuresOf(report);
-    if (failed !== undefined) return { state: 'killed', text: failed };
-    const broken = report.testResults.find(failsToLoad);
-    if (broken !== undefined)
-      return { state: 'NOT TRIED', text: `the mutant does not load: ${broken.message.split('\n')[0] ?? ''}` };
-    return { state: 'SURVIVED', text: `add a test to ${test}` };
-  } finally {
-    writeFileSync(file, before);
-  }
+/** Runs Stryker, and returns whether the score is high enough. */
+function runStryker(guarded: Guarded, files: readonly string[]): boolean {
+  const isWhole = files.length === sourceFiles(guarded).length;
+  console.log(`\n${guarded.name}: ${isWhole ? `at least ${guarded.breakAt}%` : files.join(', ')}`);
+  const root = join(import.meta.dirname, '../..');
+  const stryker = join(root, 'node_modules/@stryker-mutator/core/bin/stryker.js');
+  const args = [stryker, 'run', 'tools/mutations/stryker.config.ts', ...(isWhole ? [] : ['--mutate', files.join(',')])];
+  if (values.force) args.push('--force');
+  if (values.concurrency !== undefined) args.push('--concurrency', values.concurrency);
+  const env = { ...process.env, PORTICO_MUTATED: guarded.name, ...(isWhole ? {} : { PORTICO_MUTATED_PART: 'true' }) };
+  return spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit', env }).status === 0;
 }
 
-/**
- * Returns the test file that the table names or, if it does not exist, the only file in `test` with the same name.
- * Returns undefined if there is no such file.
- */
-function testFile(copy: string, { test }: Mutation): string | undefined {
-  if (existsSync(path.join(copy, test))) return test;
-  const found = readdirSync(path.join(copy, 'test'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => path.basename(name) === path.basename(test))
-    .map((name) => path.join('test', name));
-  if (found.length === 1) console.log(`  moved: ${test} is now ${found[0]}; correct the table`);
-  return found.length === 1 ? found[0] : undefined;
-}
-
-/** Verifies that all tests pass without a mutation. A test that always fails would seem to detect every mutation. */
-function baselineFault(copy: string, tests: readonly string[]): string | undefined {
-  const report = run(copy, tests, TIMEOUT_MS.baseline);
-  if (report === undefined) return 'the tests did not end';
-  const failed = [...failuresOf(report), ...report.testResults.filter(failsToLoad).map(({ message }) => message)];
-  return failed.length > 0 ? `these tests fail without a mutation: ${failed.join('; ')}` : undefined;
-}
-
-const { values, words } = readCommandLine(HELP, { trust: { type: 'boolean', default: false } }, Infinity);
-const chosen = MUTATIONS.filter(
-  ({ file, why, trust }) => (trust === true || !values.trust) && words.every((word) => `${file} ${why}`.includes(word)),
-);
-// Without a test file, vitest would run the whole suite.
-if (chosen.length === 0) wrongUsage(`No mutation matches ${words.join(' ')}`);
-const copy = copyRepository();
-process.on('exit', () => rmSync(copy, { recursive: true, force: true }));
-process.on('SIGINT', () => process.exit(130));
-
-const located = chosen.map((mutation) => ({ mutation, test: testFile(copy, mutation) }));
-const fault = baselineFault(copy, [...new Set(located.flatMap(({ test }) => test ?? []))]);
-if (fault !== undefined) {
-  console.error(fault);
-  process.exit(1);
-}
-const counts = { killed: 0, SURVIVED: 0, 'NOT TRIED': 0 };
-for (const { mutation, test } of located) {
-  const { state, text }: Outcome =
-    test === undefined
-      ? { state: 'NOT TRIED', text: `no such test file: ${mutation.test}; correct the table` }
-      : tryMutation(copy, mutation, test);
-  counts[state] += 1;
-  console.log(`${state.padEnd(9)} ${mutation.file}: ${mutation.why}\n          ${text}`);
-}
-console.log(`\n${counts.killed} killed, ${counts.SURVIVED} survived, ${counts['NOT TRIED']} not tried`);
-process.exit(counts.killed === chosen.length && chosen.length > 0 ? 0 : 1);
+if (values.table) process.exit(runTable(words) ? 0 : 1);
+const patterns = [...values.mutate, ...words];
+const chosen = GUARDED.map((guarded) => ({
+  guarded,
+  files: patterns.length === 0 ? sourceFiles(guarded) : chosenFiles(guarded, patterns),
+})).filter(({ files }) => files.length > 0);
+if (chosen.length === 0) wrongUsage(`No source in tools/mutations/guarded.ts matches ${patterns.join(' ')}`);
+const failed = chosen.filter(({ guarded, files }) => !runStryker(guarded, files)).map(({ guarded }) => guarded.name);
+if (failed.length > 0) console.error(`\nNot enough mutants were noticed in: ${failed.join(', ')}`);
+process.exit(failed.length > 0 ? 1 : 0);

@@ -1,0 +1,50 @@
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Source code whose unit tests must notice nearly every change. Stryker changes it, and runs the tests beside it. */
+export interface Guarded {
+  /** The name in reports and file names. */
+  readonly name: string;
+  /** Folders and files in `src`. The tests are the folders and files of the same name in `test`. */
+  readonly sources: readonly string[];
+  /** The percentage of mutants that the tests must notice: slightly less than at the last complete run. */
+  readonly breakAt: number;
+}
+
+/**
+ * What Stryker mutates: code that refuses, hides or separates, and whose tests call it directly. Guards that only a
+ * whole gateway shows are in `table.ts`.
+ */
+export const GUARDED: readonly Guarded[] = [
+  { name: 'permissions', sources: ['src/engine/permissions'], breakAt: 85 },
+  { name: 'privacy', sources: ['src/engine/privacy'], breakAt: 0 },
+  { name: 'paging', sources: ['src/engine/paging'], breakAt: 0 },
+];
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** Returns the source files, relative to the repository root. */
+export function sourceFiles({ sources }: Pick<Guarded, 'sources'>): readonly string[] {
+  return sources.flatMap((source) =>
+    source.endsWith('.ts') ? [source] : globSync(`${source}/**/*.ts`, { cwd: ROOT }),
+  );
+}
+
+/** Returns the patterns of the test files, relative to the repository root. */
+export function testPatterns({ sources }: Pick<Guarded, 'sources'>): readonly string[] {
+  return sources
+    .map((source) => source.replace(/^src\//, 'test/'))
+    .map((test) => (test.endsWith('.ts') ? test.replace(/\.ts$/, '.test.ts') : `${test}/**/*.test.ts`));
+}
+
+/**
+ * Returns the guarded source that the environment variable `PORTICO_MUTATED` names. Stryker's and vitest's
+ * configuration are for one of them at a time, because the tests of others would only cost time.
+ */
+export function chosenSource(): Guarded {
+  const name = process.env['PORTICO_MUTATED'];
+  const found = GUARDED.find((one) => one.name === name);
+  if (found === undefined)
+    throw new Error(`PORTICO_MUTATED must be one of ${GUARDED.map((one) => one.name).join(', ')}`);
+  return found;
+}
