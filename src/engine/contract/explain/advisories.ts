@@ -170,25 +170,27 @@ const NONE_UNMET: readonly UnmetExpectation[] = [];
 export function findUnmetExpectations(shape: FieldShape, value: unknown): readonly UnmetExpectation[] {
   // Nearly all responses meet all expectations, so the first check is a faster one that does not record paths.
   if (shape === undefined || meetsAll(shape, value, 0)) return NONE_UNMET;
-  const found: UnmetByPlace = new Map();
-  collectUnmet(found, shape, value, { path: [], place: '' });
+  const found: UnmetByKey = new Map();
+  collectUnmet(found, shape, value, { place: newPlace(''), trail: undefined, depth: 0 });
   return inOrder(found);
 }
 
 /** Returns the unmet expectations for the departures (differences from the expected form) found by a scan. */
 export function unmetExpectationsAt(shape: FieldShape, departures: readonly Departure[]): readonly UnmetExpectation[] {
   if (departures.length === 0) return NONE_UNMET;
-  const found: UnmetByPlace = new Map();
+  const found: UnmetByKey = new Map();
+  const root: Where = { place: newPlace(''), trail: undefined, depth: 0 };
   for (const { path, text } of departures) {
     let parent: FieldShape;
     let here = shape;
+    let where = root;
     for (const step of path) {
       parent = here;
+      where = below(where, step);
       here = typeof step === 'number' ? here?.elements : here?.object?.inner.find(({ name }) => name === step)?.shape;
     }
     const name = path.at(-1);
     const schema = typeof name === 'string' ? parent?.object?.expected.get(name) : undefined;
-    const where = { path, place: placeOf(path) };
     if (text !== undefined) reportForms(found, here, where, text);
     else if (schema !== undefined) reportUnmet(found, where, { keyword: 'x-expected', schema, value: undefined });
   }
@@ -217,62 +219,98 @@ function isComplete({ expected }: KnownFields, value: object): boolean {
   return true;
 }
 
-/**
- * The unmet expectations, keyed by keyword and by location without indices, so that each expectation is reported only
- * once.
- */
-type UnmetByPlace = Map<string, UnmetExpectation>;
+/** The unmet expectations, keyed by keyword and by location without indices. */
+type UnmetByKey = Map<string, UnmetExpectation>;
 
-interface Where {
-  /** The names and indices that lead to the location. */
-  readonly path: Departure['path'];
-  /** The path as a JSON pointer with `*` in place of each index. */
-  readonly place: string;
+/**
+ * A location without indices. All items of a list share it: a list can have tens of thousands of items without a single
+ * expected field, and nothing may be computed for each of these fields.
+ */
+interface Place {
+  /** The location as a JSON pointer with `*` in place of each index. */
+  readonly pointer: string;
+  /** The keywords of the expectations that have been reported here. */
+  readonly reported: Set<UnmetExpectation['keyword']>;
+  /** The places below that have been visited, by name. */
+  readonly below: Map<string, Place>;
 }
 
-const placeOf = (path: Departure['path']) =>
-  path.map((step) => `/${typeof step === 'number' ? '*' : escapePointer(step)}`).join('');
+/** The names and indices that lead to a location, the last one first. */
+interface Trail {
+  readonly step: string | number;
+  readonly before: Trail | undefined;
+}
 
-function collectUnmet(found: UnmetByPlace, shape: ObjectShape, value: unknown, where: Where): void {
+interface Where {
+  readonly place: Place;
+  readonly trail: Trail | undefined;
+  readonly depth: number;
+}
+
+const newPlace = (pointer: string): Place => ({ pointer, reported: new Set(), below: new Map() });
+
+function placeBelow({ pointer, below: places }: Place, step: string | number): Place {
+  const name = typeof step === 'number' ? '*' : step;
+  const known = places.get(name);
+  if (known !== undefined) return known;
+  const place = newPlace(`${pointer}/${escapePointer(name)}`);
+  places.set(name, place);
+  return place;
+}
+
+const below = ({ place, trail, depth }: Where, step: string | number): Where => ({
+  place: placeBelow(place, step),
+  trail: { step, before: trail },
+  depth: depth + 1,
+});
+
+function pathOf(trail: Trail | undefined): (string | number)[] {
+  const steps: (string | number)[] = [];
+  for (let at = trail; at !== undefined; at = at.before) steps.unshift(at.step);
+  return steps;
+}
+
+function collectUnmet(found: UnmetByKey, shape: ObjectShape, value: unknown, where: Where): void {
   reportForms(found, shape, where, value);
-  const { path, place } = where;
-  if (typeof value !== 'object' || value === null || path.length > MAX_DEPTH) return;
+  if (typeof value !== 'object' || value === null || where.depth > MAX_DEPTH) return;
   if (Array.isArray(value)) {
     const { elements } = shape;
-    const each = `${place}/*`;
     if (elements !== undefined)
-      value.forEach((element, index) =>
-        collectUnmet(found, elements, element, { path: [...path, index], place: each }),
-      );
+      value.forEach((element, index) => collectUnmet(found, elements, element, below(where, index)));
     return;
   }
   const known = shape.object;
   if (known === undefined) return;
   const members = value as Members;
-  const below = (name: string): Where => ({ path: [...path, name], place: `${place}/${escapePointer(name)}` });
   for (const [name, schema] of known.expected)
-    if (!Object.hasOwn(members, name))
-      reportUnmet(found, below(name), { keyword: 'x-expected', schema, value: undefined });
+    if (!Object.hasOwn(members, name) && !placeBelow(where.place, name).reported.has('x-expected'))
+      reportUnmet(found, below(where, name), { keyword: 'x-expected', schema, value: undefined });
   for (const { name, shape: inner } of known.inner)
-    if (Object.hasOwn(members, name)) collectUnmet(found, inner, members[name], below(name));
+    if (Object.hasOwn(members, name)) collectUnmet(found, inner, members[name], below(where, name));
 }
 
-function reportForms(found: UnmetByPlace, shape: FieldShape, where: Where, value: unknown): void {
+function reportForms(found: UnmetByKey, shape: FieldShape, where: Where, value: unknown): void {
   for (const { accepts, keyword, schema } of shape?.forms ?? [])
     if (!accepts(value)) reportUnmet(found, where, { keyword, schema, value });
 }
 
 function reportUnmet(
-  found: UnmetByPlace,
-  { path, place }: Where,
+  found: UnmetByKey,
+  { place, trail }: Where,
   unmet: Pick<UnmetExpectation, 'keyword' | 'schema' | 'value'>,
 ) {
-  const key = `${unmet.keyword} ${place}`;
-  if (!found.has(key)) found.set(key, { ...unmet, within: pointerTo(path.slice(0, -1)), at: pointerTo(path) });
+  if (place.reported.has(unmet.keyword)) return;
+  place.reported.add(unmet.keyword);
+  const path = pathOf(trail);
+  found.set(`${unmet.keyword} ${place.pointer}`, {
+    ...unmet,
+    within: pointerTo(path.slice(0, -1)),
+    at: pointerTo(path),
+  });
 }
 
 /** Returns the unmet expectations in a fixed order, regardless of the order in which they were found. */
-const inOrder = (found: UnmetByPlace): readonly UnmetExpectation[] =>
+const inOrder = (found: UnmetByKey): readonly UnmetExpectation[] =>
   [...found].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, unmet]) => unmet);
 
 /** Returns the advisory for an unmet expectation. */
