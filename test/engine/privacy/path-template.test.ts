@@ -1,9 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { PROFILE } from '../../../src/profile.ts';
 import { compilePathTemplate } from '../../../src/engine/privacy/path-template.ts';
-import { document } from '../contract/sample.ts';
 
-const { of: templateOf } = compilePathTemplate(Object.keys(document.paths), PROFILE);
+const PATHS = [
+  '/services/v2/question/{id}.json',
+  '/services/v2/question/{id}/answer.json',
+  '/services/v2/user/getByUsername.json',
+  '/services/v2/topic.json',
+];
+const { of: templateOf, isKnown } = compilePathTemplate(PATHS, PROFILE);
 
 describe('compilePathTemplate', () => {
   it.each([
@@ -33,6 +38,11 @@ describe('compilePathTemplate', () => {
     expect(templateOf('/services/v2/alice.json', false)).toBe('/services/v2/{name}.json');
     expect(templateOf('/services/v2/question/7/alice.json', false)).toBe('/services/v2/question/{id}/{name}.json');
     expect(templateOf('/services/v2/question/7/answer.json', false)).toBe('/services/v2/question/{id}/answer.json');
+  });
+
+  it('knows the words of the contract and of the profile, but not the names of parameters', () => {
+    expect(['services', 'question', 'answer', 'getByUsername', 'login'].filter((word) => !isKnown(word))).toEqual([]);
+    expect(['{id}', 'alice', 'question.json', ''].filter(isKnown)).toEqual(['']);
   });
 
   it('ends after the tenth segment and then stands for everything below', () => {

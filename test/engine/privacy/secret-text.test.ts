@@ -8,7 +8,7 @@ import { createSeededRandom } from '../../../src/lib/seeded-random.ts';
 const SMALL = 'abcdefghijklmnopqrstuvwxyz';
 const LETTERS = SMALL.toUpperCase() + SMALL;
 const BASE62 = `${LETTERS}0123456789`;
-const SAMPLES = 20_000;
+const SAMPLES = 5_000;
 
 /** Returns how many pseudorandom strings are considered harmless. Every run uses the same strings. */
 function missed(alphabet: string, size: number): number {
@@ -26,12 +26,12 @@ function missed(alphabet: string, size: number): number {
 describe('random texts', () => {
   it.each([
     ['letters and digits', BASE62, 24, 1],
-    ['shorter texts of letters and digits', BASE62, 16, 40],
+    ['shorter texts of letters and digits', BASE62, 16, 10],
     ['the alphabet of base64url', `${BASE62}-_`, 32, 1],
-    ['letters', LETTERS, 32, 3],
-    ['lowercase letters', SMALL, 32, 3],
-    ['shorter texts of lowercase letters', SMALL, 16, 200],
-    ['the alphabet of base32', `${SMALL.toUpperCase()}234567`, 26, 2],
+    ['letters', LETTERS, 32, 1],
+    ['lowercase letters', SMALL, 32, 1],
+    ['shorter texts of lowercase letters', SMALL, 16, 50],
+    ['the alphabet of base32', `${SMALL.toUpperCase()}234567`, 26, 1],
     ['hexadecimal digits', '0123456789abcdef', 16, 1],
   ])('of %s are distinguished from names with few exceptions', (_, alphabet, size, atMost) => {
     expect(missed(alphabet, size)).toBeLessThanOrEqual(atMost);

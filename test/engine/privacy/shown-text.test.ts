@@ -142,11 +142,15 @@ describe("a finding's text", () => {
   });
 });
 
+const UUID = '76ce7207-4904-4698-9129-ed0c98d97fc6';
+
 describe("a client's request id", () => {
   it.each([
     '3fa85f64-5717-4562-b3fc-2c963f66afa6',
     // Part of this id consists of groups of four digits, like a payment card number.
-    '76ce7207-4904-4698-9129-ed0c98d97fc6',
+    UUID,
+    // The same without dashes, as some programs write it.
+    UUID.replaceAll('-', ''),
     '9F86D081884C7D659A2FEAA0C55AD015',
     '01J9ZC3QF5M2N8T7V4W6X1Y0AB',
     'req-2026-11-21-0001',
@@ -154,6 +158,14 @@ describe("a client's request id", () => {
   ])('is repeated if it is valid: %s', (id) => {
     expect(isHarmlessId(id)).toBe(true);
   });
+
+  it.each(['eyJhbGciOiJIUzI1NiJ9', '4111-1111-1111-1111'])(
+    'is not repeated if it contains something else beside a UUID: %s',
+    (secret) => {
+      for (const id of [`${secret}-${UUID}`, `${UUID}-${secret}`, `${secret}:${UUID}:${secret}`])
+        expect(isHarmlessId(id)).toBe(false);
+    },
+  );
 
   it.each([
     '4111-1111-1111-1111',
