@@ -233,11 +233,13 @@ describe('the table of mutations', () => {
   });
 
   it('has no row whose test Stryker runs', () => {
-    const tried = GUARDED.flatMap((guarded) => {
-      const beside = testPatterns(guarded).flatMap((pattern) => globSync(pattern, { cwd: join(root, '..') }));
-      return sourceFiles(guarded).flatMap((file) => beside.map((test) => `${file} ${test}`));
-    });
-    expect(MUTATIONS.filter(({ file, test }) => tried.includes(`${file} ${test}`))).toEqual([]);
+    const tried = new Set(
+      GUARDED.flatMap((guarded) => {
+        const beside = testPatterns(guarded).flatMap((pattern) => globSync(pattern, { cwd: join(root, '..') }));
+        return sourceFiles(guarded).flatMap((file) => beside.map((test) => `${file} ${test}`));
+      }),
+    );
+    expect(MUTATIONS.filter(({ file, test }) => tried.has(`${file} ${test}`))).toEqual([]);
   });
 });
 
