@@ -4,7 +4,8 @@ import {
   type SettingsReading,
   type SettingsSources,
 } from './engine/config/load-settings.ts';
-import type { Product, Settings } from './engine/config/settings.ts';
+import type { Product } from './engine/config/product.ts';
+import type { Settings } from './engine/config/settings.ts';
 import { type ContractOptions, CONTRACT_DEFAULTS as DEFAULTS } from './engine/contract/contract-options.ts';
 import { FEATURES } from './features.ts';
 import { PROFILE } from './profile.ts';

@@ -230,10 +230,10 @@ export const MUTATIONS: readonly Mutation[] = [
     why: "the client's headers frame its body a second time",
   },
   {
-    file: 'src/engine/pipeline/undocumented/rewrite-addresses.ts',
+    file: 'src/engine/pipeline/undocumented/rewrite-path.ts',
     find: 'rewritten.finish(failure);',
     replace: 'rewritten.finish();',
-    test: 'test/engine/pipeline/undocumented/rewrite-addresses.test.ts',
+    test: 'test/engine/pipeline/undocumented/rewrite-path.test.ts',
     why: 'a truncated body that is rewritten looks complete to the client',
   },
   {

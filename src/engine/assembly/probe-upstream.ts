@@ -4,7 +4,7 @@ import { type HeaderPairs, headerValue } from '../model/header-pairs.ts';
 import type { Operation } from '../model/operation.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { failureHint, statusHint } from '../model/failure-hints.ts';
-import { errorShape } from '../upstream/failures/translate-failure.ts';
+import { errorShape } from '../upstream/failures/normalize-failure.ts';
 import type { UpstreamResponse } from '../upstream/response-body.ts';
 import type { Services } from './assemble-services.ts';
 

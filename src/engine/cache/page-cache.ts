@@ -18,8 +18,6 @@ export interface CacheLookup {
   readonly ageSeconds: number;
   /** The remaining freshness in seconds. It is negative if the page is no longer fresh. */
   readonly ttlSeconds: number;
-  /** True if the page may be served while a new one is fetched in the background. */
-  readonly mayRevalidate: boolean;
   /** True if the page may be served when the upstream fails. */
   readonly mayServeOnError: boolean;
 }
@@ -235,7 +233,6 @@ function lookupAt(entry: StoredPage, now: number): CacheLookup {
     entry,
     ageSeconds: ageSeconds(entry, now),
     ttlSeconds: Math.floor((entry.freshUntilAt - now) / 1000),
-    mayRevalidate: state === 'stale',
     mayServeOnError: now < entry.errorUntilAt,
   };
 }

@@ -130,8 +130,6 @@ export type CacheOutcome =
   | {
       readonly kind: 'forward';
       readonly because: 'miss' | 'stale' | 'bypass';
-      /** The status of the upstream's response, if the client received a different one. */
-      readonly upstreamStatus?: number;
       readonly stored?: boolean;
       /** True if another concurrent request had already caused the response to be fetched. */
       readonly collapsed?: boolean;
@@ -153,7 +151,6 @@ export function cacheStatus(outcome: CacheOutcome): string {
   if (outcome.kind === 'shared') return `${hitText(Math.floor(outcome.ttlSeconds))}; detail=shared`;
   if (outcome.kind === 'forced') return `${hitText(Math.floor(outcome.ttlSeconds))}; detail=force-stale`;
   const parts = ['portico', `fwd=${outcome.because}`];
-  if (outcome.upstreamStatus !== undefined) parts.push(`fwd-status=${outcome.upstreamStatus}`);
   if (outcome.ttlSeconds !== undefined) parts.push(`ttl=${Math.floor(outcome.ttlSeconds)}`);
   if (outcome.stored === true) parts.push('stored');
   if (outcome.collapsed === true) parts.push('collapsed');

@@ -9,7 +9,8 @@ import { isPlainObject, membersOf, type PlainObject, withoutNulls } from '../../
 import { readYaml } from '../../lib/read-yaml.ts';
 import { type Fault, syntaxFaults } from '../model/fault.ts';
 import { pointerOf } from './configurable.ts';
-import type { Environment, Override, Product } from './settings.ts';
+import type { Product } from './product.ts';
+import type { Environment, Override } from './settings.ts';
 
 /** The environment variables that the engine reads, each with the key that it sets. */
 const VARIABLES = {

@@ -1,7 +1,8 @@
 import { keysOf, pointerTo, valueAt } from '../../lib/json-pointer.ts';
 import { isPlainObject, type PlainObject, withoutValueAt, withValueAt } from '../../lib/plain-object.ts';
 import { pointerOf } from './configurable.ts';
-import type { Product, RenamedKey } from './settings.ts';
+import type { Product } from './product.ts';
+import type { RenamedKey } from './settings.ts';
 
 /** A configuration file whose keys are those of this version. */
 interface CurrentKeys {

@@ -22,6 +22,7 @@ import { withoutFormerKeys } from './former-keys.ts';
 import { LISTEN_DEFAULTS, TLS_DEFAULTS, type TlsOptions } from './general-options.ts';
 import { placeholderProblems } from './placeholders.ts';
 import { readAdminToken, secretProblems } from './secrets.ts';
+import type { Product } from './product.ts';
 import {
   type Configurable,
   type ConfigProblem,
@@ -30,7 +31,6 @@ import {
   type Origin,
   type Override,
   type Place,
-  type Product,
   type Settings,
   withFilePaths,
 } from './settings.ts';

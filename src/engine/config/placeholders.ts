@@ -2,7 +2,8 @@ import { escapePointer, keysOf } from '../../lib/json-pointer.ts';
 import { isPlaceholder, isPlaceholderSecret } from '../../lib/placeholder.ts';
 import { variablesOf } from './config-sources.ts';
 import { isSecret } from './configurable.ts';
-import type { ConfigProblem, Product } from './settings.ts';
+import type { Product } from './product.ts';
+import type { ConfigProblem } from './settings.ts';
 
 /**
  * Matches the dotted keys of addresses, accounts and files, without the indexes of lists. An account belongs to its

@@ -200,12 +200,6 @@ export interface AuditedState<Prepared = unknown> {
   readonly now: number;
 }
 
-/** What distinguishes one gateway program from another: the API that it knows, and its features. */
-export interface Product {
-  readonly profile: Profile;
-  readonly features: readonly Configurable[];
-}
-
 /** A warning about an option, or the reason why an explicit option has no effect. */
 export type Warning = {
   /** The JSON pointer to the option. */

@@ -19,7 +19,6 @@ import type {
   CatalogueEntry,
   FieldPermission,
   PermissionEntry,
-  PrivateOption,
 } from './openapi-document.ts';
 import { documentFiles, readDocument } from './document/read-document.ts';
 import { openSchemaStore, type SchemaStore } from './compile/schema-store.ts';
@@ -47,8 +46,6 @@ export interface Contract {
   readonly permissions: readonly PermissionEntry[];
   readonly groups: readonly CatalogueEntry[];
   readonly flags: readonly CatalogueEntry[];
-  /** The private visibility options for comments, each with the permission that it requires. */
-  readonly privateOptions: readonly PrivateOption[];
   /** The fields that only some callers can see or set. */
   readonly fieldPermissions: readonly FieldPermission[];
   /** Finds the path template that matches a raw path. Letter case, slashes and `.json` must match exactly. */
@@ -183,7 +180,6 @@ function compileContract(options: ContractOptions, folder: string): Omit<Contrac
     permissions: document['x-permissions'],
     groups: document['x-groups'],
     flags: document['x-flags'],
-    privateOptions: document['x-private-visibility'] ?? [],
     fieldPermissions: document['x-field-permissions'],
     match: compilePaths(paths.filter((entry) => entry.byMethod.size > 0)),
     decodeParameters: (operation, match, rawQuery) => find(operation.id).decode(match.rawParameters, rawQuery),

@@ -8,7 +8,7 @@ import type { LoginLimits } from './login-limits.ts';
 import { createRefusals } from './refusals.ts';
 import type { Revocations } from './revocations.ts';
 import type { Calibration, Verifier } from './verifier.ts';
-import { createCredentialCheck, createKeyedHash, type KeyedHash, type Verdict } from './verify-credential.ts';
+import { createCredentialCheck, createKeyedHash, type KeyedHash } from './verify-credential.ts';
 
 /** The parts of a request used for authentication. */
 export interface AuthenticationInput {
@@ -72,8 +72,6 @@ interface AuthenticatorParts {
   readonly hash?: KeyedHash;
   readonly limits: LoginLimits;
   readonly revocations: Revocations;
-  /** Called after every verification to update the metrics. */
-  readonly onVerification?: (kind: Verdict['kind']) => void;
 }
 
 /** A principal that may proceed. If the principal is not verified, `reason` states why. */
@@ -88,8 +86,8 @@ interface Approval {
  */
 export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
   const { options, verifier, hash = createKeyedHash() } = parts;
-  const { limits, revocations, onVerification } = parts;
-  const check = createCredentialCheck({ options, verifier, hash, limits, revocations, onVerification });
+  const { limits, revocations } = parts;
+  const check = createCredentialCheck({ options, verifier, hash, limits, revocations });
   const refusals = createRefusals(options.realm);
   const passed = { enforce: passedAt('enforce'), report: passedAt('report') };
 

@@ -31,16 +31,13 @@ interface CredentialCheck {
   forgetAll(): void;
 }
 
-/**
- * The dependencies of a credential check. `onVerification` is called after every verification to update the metrics.
- */
+/** The dependencies of a credential check. */
 interface CredentialCheckParts {
   readonly options: IdentityOptions;
   readonly verifier: Verifier;
   readonly hash: KeyedHash;
   readonly limits: LoginLimits;
   readonly revocations: Revocations;
-  readonly onVerification?: ((kind: Verdict['kind']) => void) | undefined;
 }
 
 /**
@@ -100,10 +97,7 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
     async verify(credential, clientAddress, now) {
       const key = keyOf(credential.authorization);
       const network = networkOf(clientAddress);
-      const flight = flights.run(key, () => attempt(credential, key, network, now));
-      const verdict = await flight.promise;
-      if (flight.leader) parts.onVerification?.(verdict.kind);
-      return verdict;
+      return flights.run(key, () => attempt(credential, key, network, now)).promise;
     },
     forget(authorization) {
       forgotten++;

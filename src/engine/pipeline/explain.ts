@@ -4,7 +4,7 @@ import type { Arrival } from '../model/arrival.ts';
 import { CHECK_NAMES, type CheckName } from '../model/checks.ts';
 import type { ModeName } from '../model/modes.ts';
 import { type Operation, type Decision, describeRequirement, type Requirement } from '../model/operation.ts';
-import { type CheckVerdict, createTrace, type Trace } from '../model/trace.ts';
+import { createTrace, type Trace } from '../model/trace.ts';
 import type { Violation } from '../model/violation.ts';
 import { dispatch } from './dispatch.ts';
 import type { Exchange } from './exchange.ts';
@@ -191,7 +191,7 @@ function describeValues({ path, query }: ParameterValues): string {
   return texts.length === 0 ? 'none' : texts.join(', ');
 }
 
-/** Describes the rules in `rateLimits` that apply to the caller. */
+/** Describes the decision about the caller's permissions. */
 function permissionSteps({ permissions }: Trace): ExplainStep[] {
   return permissions?.decision === undefined ? [] : [step('permission', describeDecision(permissions.decision))];
 }
@@ -222,15 +222,8 @@ function boundSteps({ operation: { paging } }: Plan, { dryRun, trace, outcome }:
 
 /** Describes the violations that are only reported. */
 function reportedSteps(trace: Trace): ExplainStep[] {
-  const { requests, permissions, pageBounds, undocumented } = trace;
-  const verdicts: Partial<Record<Violation['check'], CheckVerdict | undefined>> = {
-    requests,
-    permissions,
-    pageBounds,
-    undocumented,
-  };
   return trace.violations
-    .filter(({ check }) => verdicts[check]?.outcome === 'reported')
+    .filter(({ check }) => check !== 'upstream' && trace[check]?.outcome === 'reported')
     .map((violation) => step('reported', describeViolation(violation)));
 }
 

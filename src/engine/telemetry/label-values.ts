@@ -55,7 +55,7 @@ export const STORE_REFUSALS: readonly StoreRefusal[] = membersOf<StoreRefusal>({
 });
 
 /** The ways in which the shadow contract's verdict can differ from the live contract's verdict. */
-export const CANDIDATE_DIFFERENCES: readonly string[] = membersOf<NonNullable<Violation['candidate']>>({
+export const SHADOW_DIFFERENCES: readonly string[] = membersOf<NonNullable<Violation['candidate']>>({
   'newly-refused': true,
   'newly-accepted': true,
 });

@@ -3,7 +3,7 @@ import { RELEASE_DRIFT, VIOLATION_CATEGORIES } from '../model/violation.ts';
 import {
   AUTHENTICATION_REASONS,
   CACHE_RESULTS,
-  CANDIDATE_DIFFERENCES,
+  SHADOW_DIFFERENCES,
   FAILURE_KINDS,
   OUTCOMES,
   SCAN_OUTCOMES,
@@ -126,7 +126,7 @@ export const COUNTED_METRICS = {
     type: 'counter',
     labels: ['operation', 'difference'],
     help: 'Violations found only by the shadow contract (newly refused) or only by the current contract (newly accepted).',
-    values: ({ operations }) => [operations, CANDIDATE_DIFFERENCES],
+    values: ({ operations }) => [operations, SHADOW_DIFFERENCES],
   },
   denials: {
     name: 'portico_permission_denials_total',

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 
 /** The options under the `rehearsal` configuration key. */
 export const options = Type.Object(
@@ -35,6 +35,3 @@ export const options = Type.Object(
       'Repeats a sample of the requests in `observe` mode as `staging` mode sends them, and reports differences; see docs/ledger.md#rehearsals.',
   },
 );
-
-/** The options of the rehearsal. */
-export type RehearsalOptions = Static<typeof options>;

@@ -8,7 +8,7 @@ const MAX_SIZES = 8;
 const REFUSALS: ReadonlySet<number> = new Set([400, 413, 416, 422]);
 
 /** Returns whether servers use this status to refuse a page size. */
-export function isRefusal(status: number): boolean {
+export function isSizeRefusal(status: number): boolean {
   return REFUSALS.has(status);
 }
 
@@ -18,7 +18,7 @@ export function isRefusal(status: number): boolean {
  */
 export function samplePageSize({ pages }: Observations, response: SampledResponse, now: number): void {
   const { operation, status, json, page = 0, pageSize: requested } = response;
-  const refused = isRefusal(status) && requested !== undefined && page <= 1;
+  const refused = isSizeRefusal(status) && requested !== undefined && page <= 1;
   const sizes = status < 300 ? sizesOf(json) : undefined;
   if (!refused && sizes === undefined) return;
   const place = pages.get(operation) ?? emptyPageSizes(now);

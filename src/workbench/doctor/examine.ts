@@ -5,7 +5,7 @@ import { headerValues } from '../../engine/model/header-pairs.ts';
 import type { Operation } from '../../engine/model/operation.ts';
 import { bySeverity } from '../../engine/model/severity.ts';
 import { trimEndOf } from '../../lib/trim-end.ts';
-import { errorShape } from '../../engine/upstream/failures/translate-failure.ts';
+import { errorShape } from '../../engine/upstream/failures/normalize-failure.ts';
 import { failureHint, statusHint } from '../../engine/model/failure-hints.ts';
 import {
   CannotProbe,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Learner } from '../../learner/create-learner.ts';
-import { isRefusal } from '../../learner/sample/page-sizes.ts';
+import { isSizeRefusal } from '../../learner/sample/page-sizes.ts';
 import { DEFAULT_JSON_LIMITS, parseBounded, parsedValue } from '../../lib/bounded-json.ts';
 import { UpstreamFailure } from '../../engine/model/upstream-failure.ts';
 import type { Upstream } from '../../engine/upstream/create-upstream.ts';
@@ -73,7 +73,7 @@ export async function walkToLearn(
       const { status = 0, json } = (await sender.send(request)) ?? {};
       if (status === 200) found.push(json);
       const { operation, fallback, page } = request;
-      if (isRefusal(status) && fallback !== undefined)
+      if (isSizeRefusal(status) && fallback !== undefined)
         await sender.send({ operation, target: fallback, ...(page !== undefined && { page }) });
     }
     bodies = found;
@@ -157,7 +157,7 @@ async function probePageSizes(lists: Exploration['probedLists'], send: SendReque
     let accepted = 1;
     for (const size of PROBED_SIZES) {
       const { status, json } = (await requestPage(size)) ?? { status: 0, json: undefined };
-      if (isRefusal(status)) await bisect(requestPage, accepted, size);
+      if (isSizeRefusal(status)) await bisect(requestPage, accepted, size);
       const { list, totalCount } = (json ?? {}) as { readonly list?: unknown; readonly totalCount?: unknown };
       if (status !== 200 || !Array.isArray(list) || typeof totalCount !== 'number' || totalCount <= list.length) break;
       accepted = size;
@@ -175,7 +175,7 @@ async function bisect(
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
     const status = (await requestPage(middle))?.status ?? 0;
-    if (status !== 200 && !isRefusal(status)) return;
+    if (status !== 200 && !isSizeRefusal(status)) return;
     if (status === 200) low = middle;
     else high = middle;
   }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayError } from '../../engine/errors/gateway-error.ts';
+import { CHECK_NAMES, type CheckName } from '../../engine/model/checks.ts';
 import type { Operation } from '../../engine/model/operation.ts';
 import type { Trace } from '../../engine/model/trace.ts';
 import { failureHint } from '../../engine/model/failure-hints.ts';
@@ -150,16 +151,25 @@ export function failureWords({ code, message, cause }: GatewayError): string {
  * upstream and the contract.
  */
 function withoutOwnFaults(trace: Trace): Trace {
+  const own = CHECK_NAMES.filter((check) => OF_THE_REQUEST[check]);
   return {
     ...trace,
-    requests: asSkipped(trace.requests),
-    pageBounds: asSkipped(trace.pageBounds),
-    permissions: asSkipped(trace.permissions),
+    ...Object.fromEntries(own.map((check) => [check, asSkipped(trace[check])])),
     violations: trace.violations.filter(
       ({ direction, category }) => direction === 'response' || category === 'permission-mismatch',
     ),
   };
 }
+
+/** Which checks judge what the walk itself asks for, rather than the server or the walk's account. */
+const OF_THE_REQUEST: Readonly<Record<CheckName, boolean>> = {
+  authentication: false,
+  requests: true,
+  responses: false,
+  permissions: true,
+  pageBounds: true,
+  undocumented: false,
+};
 
 /** Marks a verdict on the walk's own request as skipped, so that the verdict does not affect decisions about levels. */
 function asSkipped<Verdict extends { readonly outcome: string }>(verdict: Verdict | undefined) {

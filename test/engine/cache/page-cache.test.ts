@@ -52,12 +52,12 @@ describe('a stored page', () => {
     const seen = [0, 30_000, 60_000].map((ms) => {
       time.now = 1_000_000 + ms;
       const found = cache.lookup('k');
-      return [found?.mayRevalidate, found?.mayServeOnError];
+      return [found?.state, found?.mayServeOnError];
     });
     expect(seen).toEqual([
-      [false, true],
-      [true, true],
-      [false, true],
+      ['fresh', true],
+      ['stale', true],
+      ['expired', true],
     ]);
   });
 

@@ -26,11 +26,10 @@ describe('Cache-Status', () => {
       cacheStatus({
         kind: 'forward',
         because: 'stale',
-        upstreamStatus: 500,
         ttlSeconds: -40,
         detail: 'stale-if-error',
       }),
-    ).toBe('portico; fwd=stale; fwd-status=500; ttl=-40; detail=stale-if-error');
+    ).toBe('portico; fwd=stale; ttl=-40; detail=stale-if-error');
   });
 });
 

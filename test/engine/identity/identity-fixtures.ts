@@ -41,7 +41,6 @@ export function authenticating(
   hash = createKeyedHash(),
   shared?: { readonly limits: LoginLimits; readonly revocations: Revocations },
 ) {
-  const verifications: string[] = [];
   const allOptions = { ...IDENTITY_DEFAULTS, ...options };
   const time = { now: START };
   const sharing = openAlone(() => time.now);
@@ -53,7 +52,6 @@ export function authenticating(
       limits: createLoginLimits(sharing.windows('logins', allOptions.failures.maxPairs), allOptions.failures),
       revocations: createRevocations(sharing, () => true),
     }),
-    onVerification: (kind) => verifications.push(kind),
   });
   const askNow = (authorizationHeader: string | undefined, input: Partial<AuthenticationInput> = {}) => {
     time.now = input.now ?? START;
@@ -67,7 +65,7 @@ export function authenticating(
   };
   /** Always returns a promise, even if the result is available synchronously. */
   const ask = async (...given: Parameters<typeof askNow>) => askNow(...given);
-  return { authenticator, ask, askNow, verifications };
+  return { authenticator, ask, askNow };
 }
 
 /** Returns the error with which a request was refused. Throws if the request was not refused. */

@@ -119,11 +119,10 @@ describe('verification', () => {
 
     it('verifies a credential once for parallel requests, which all get the result', async () => {
       const { verifier, asked } = fakeVerifier();
-      const { ask, verifications } = authenticating(verifier);
+      const { ask } = authenticating(verifier);
       const results = await Promise.all(Array.from({ length: 20 }, () => ask(basic('alice'))));
       expect(results.every(({ principal }) => principal.kind === 'verified')).toBe(true);
       expect(asked).toHaveLength(1);
-      expect(verifications).toEqual(['valid']);
     });
   });
 

@@ -53,7 +53,7 @@ function createCachePageHandler(planned: StoredOperation, services: CachePageSer
     try {
       return await next(exchange);
     } catch (error) {
-      if (error instanceof GatewayError && isRefusal(error.status)) cache.drop(key);
+      if (error instanceof GatewayError && disprovesPage(error.status)) cache.drop(key);
       throw error;
     }
   };
@@ -73,7 +73,7 @@ function createCachePageHandler(planned: StoredOperation, services: CachePageSer
         throw error;
       }),
     );
-    if (isRefusal(reply.status)) cache.drop(key);
+    if (disprovesPage(reply.status)) cache.drop(key);
     const collapsed = reply.shared === true;
     const place = { cache, fill: began, key, clock: services.clock };
     const notStored = collapsed ? undefined : storePage(planned, exchange, reply, place);
@@ -259,7 +259,7 @@ type Because = 'miss' | 'stale' | 'bypass';
  * Returns whether a status means that this audience may not see the page. In that case, the stored copy must not be
  * served again, even when the upstream fails later.
  */
-function isRefusal(status: number): boolean {
+function disprovesPage(status: number): boolean {
   return status >= 400 && status < 500 && status !== 429;
 }
 

@@ -37,14 +37,15 @@ export function coalesce(cache: PageCache, exportsSpans = false): StagePlanner {
           if (exportsSpans) exchange.trace.leader = first?.trace;
           const mayBeOfOther = shared && attempt === 'first' && first?.as !== as;
           const outcome = await promise.catch((error: unknown) => {
-            if (shared && error instanceof GatewayError && isRefusal(error.status)) return 'refused' as const;
+            if (shared && error instanceof GatewayError && isRefusedCaller(error.status)) return 'refused' as const;
             if (mayBeOfOther && isOfCaller(error)) return 'failed' as const;
             // The request is recorded as coalesced even when the fetch fails, because it was not itself sent upstream.
             const { cache: cacheTrace } = exchange.trace;
             if (cacheTrace?.status === 'miss') exchange.trace.cache = { ...cacheTrace, status: 'coalesced' };
             throw error;
           });
-          const isRefused = outcome === 'refused' || (shared && outcome !== 'failed' && isRefusal(outcome.status));
+          const isRefused =
+            outcome === 'refused' || (shared && outcome !== 'failed' && isRefusedCaller(outcome.status));
           const isFailed = outcome === 'failed' || (mayBeOfOther && outcome !== 'refused' && outcome.status >= 300);
           if (!isRefused && !isFailed) return { ...outcome, shared: true };
           exchange.trace.leader = undefined;
@@ -77,6 +78,6 @@ function isOfCaller(error: unknown): boolean {
  * Returns whether the upstream refused the first caller's credential. The upstream may still accept another caller's
  * credential.
  */
-function isRefusal(status: number): boolean {
+function isRefusedCaller(status: number): boolean {
   return status === 401 || status === 403;
 }

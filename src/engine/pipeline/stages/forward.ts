@@ -6,7 +6,7 @@ import type { AttemptLog, Trace } from '../../model/trace.ts';
 import { headerValue, type HeaderPairs } from '../../model/header-pairs.ts';
 import type { InspectedBody, UpstreamResponse } from '../../upstream/response-body.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
-import { isPermissionDenial, errorShape } from '../../upstream/failures/translate-failure.ts';
+import { isPermissionDenial, errorShape } from '../../upstream/failures/normalize-failure.ts';
 import type { Upstream } from '../../upstream/create-upstream.ts';
 import type { ExchangeSession } from '../../upstream/sessions.ts';
 import { sharedIdentity, tracedIdentity } from '../../upstream/headers.ts';

@@ -22,7 +22,7 @@ export function purgeTags(purge: Purge): StagePlanner {
           if (reply.status < 400 || reply.status >= 500) await drop(exchange);
           return reply;
         } catch (error) {
-          if (!isRefusal(error)) await drop(exchange);
+          if (!wasNotCarriedOut(error)) await drop(exchange);
           throw error;
         }
       };
@@ -34,6 +34,6 @@ export function purgeTags(purge: Purge): StagePlanner {
  * Returns whether a write was refused. If there was no response, for example because the client disconnected, the write
  * may still have taken effect.
  */
-function isRefusal(error: unknown): boolean {
+function wasNotCarriedOut(error: unknown): boolean {
   return error instanceof GatewayError && error.status < 500 && error.code !== 'client_closed';
 }

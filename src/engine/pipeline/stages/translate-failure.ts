@@ -8,7 +8,7 @@ import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import type { Incident, Violation } from '../../model/violation.ts';
 import type { PermissionMessage } from '../../upstream/failures/permission-message.ts';
 import { toGatewayError } from '../../upstream/failures/transport-failure.ts';
-import { translateFailure as translate, type TranslatedFailure } from '../../upstream/failures/translate-failure.ts';
+import { normalizeFailure, type TranslatedFailure } from '../../upstream/failures/normalize-failure.ts';
 import type { InspectedBody } from '../../upstream/response-body.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
@@ -123,7 +123,7 @@ function failureReader(
   };
   return async ({ principal, delegated }, reply) => {
     const service = serviceCredential && !delegated;
-    return translate(transparent ? await decoded(reply) : reply, {
+    return normalizeFailure(transparent ? await decoded(reply) : reply, {
       documentedErrors,
       documentedFields,
       credential: service ? 'service' : principal.authorization === undefined ? 'none' : 'caller',

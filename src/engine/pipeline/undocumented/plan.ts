@@ -1,11 +1,11 @@
 import type { Checks } from '../../model/checks.ts';
 import type { PassthroughExchange } from '../exchange.ts';
 import { ENGINE_STAGES, type FeatureStage, type Handler, type Stage } from '../stage.ts';
-import { authorize, type UndocumentedAccess } from './authorize.ts';
-import { forwardUndocumented, type ForwardUndocumentedServices } from './forward.ts';
+import { authorizePath, type UndocumentedAccess } from './authorize-path.ts';
+import { forwardPath, type ForwardUndocumentedServices } from './forward-path.ts';
 import type { AllowEntry } from './policy.ts';
-import { mayWrite, type PurgedBy, purgeTags, type UndocumentedPurge } from './purge-tags.ts';
-import { type AddressServices, rewriteAddresses, findAddresses } from './rewrite-addresses.ts';
+import { mayWrite, type PurgedBy, purgePath, type UndocumentedPurge } from './purge-path.ts';
+import { type AddressServices, rewritePath, findAddresses } from './rewrite-path.ts';
 
 /** The plan for undocumented paths: its composed handler and the names of its stages, outermost first. */
 export interface UndocumentedPlan {
@@ -48,10 +48,10 @@ export function compileUndocumentedPlan(parts: UndocumentedPlanParts): Undocumen
   const isAuthorized = access.serviceCredential || needsPermission;
   const mayPurge = transparent || allow.some(({ method }) => mayWrite(method));
   for (const place of ENGINE_STAGES) {
-    if (place === 'authorize') add(place, place, isAuthorized ? authorize(checks.permissions, access) : undefined);
-    else if (place === 'purge-tags') add(place, place, mayPurge ? purgeTags(purge, purgedBy) : undefined);
+    if (place === 'authorize') add(place, place, isAuthorized ? authorizePath(checks.permissions, access) : undefined);
+    else if (place === 'purge-tags') add(place, place, mayPurge ? purgePath(purge, purgedBy) : undefined);
     else if (place === 'rewrite-addresses')
-      add(place, transparent ? 'find-addresses' : place, transparent ? findAddresses(parts) : rewriteAddresses(parts));
+      add(place, transparent ? 'find-addresses' : place, transparent ? findAddresses(parts) : rewritePath(parts));
     else add(place, place);
   }
   return {
@@ -59,7 +59,7 @@ export function compileUndocumentedPlan(parts: UndocumentedPlanParts): Undocumen
     cache: undefined,
     transparent,
     stages: forwardsAnything ? [...stages.map(([name]) => name), 'forward'] : [],
-    handle: stages.reduceRight((next, [, stage]) => stage(next), forwardUndocumented(parts)),
+    handle: stages.reduceRight((next, [, stage]) => stage(next), forwardPath(parts)),
   };
 }
 

@@ -180,7 +180,7 @@ export function connectRedis(
       finish('ok');
       return reply as RedisReply;
     } catch (error) {
-      if (isRefusal(error)) {
+      if (isRefusedCommand(error)) {
         end('success');
         report(true);
         finish('refused');
@@ -285,7 +285,7 @@ function discard(client: RedisClient | undefined): void {
 }
 
 /** Returns whether an error in a server's reply affects only the command itself. */
-function isRefusal(error: unknown): boolean {
+function isRefusedCommand(error: unknown): boolean {
   return error instanceof Error && /^[A-Z]{2,20} /.test(error.message) && !SERVER_FAILS.test(error.message);
 }
 

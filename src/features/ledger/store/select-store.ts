@@ -160,11 +160,6 @@ export function withLedgerFile(options: LedgerOptions, file: string): LedgerOpti
   return { ...options, store: 'file', file };
 }
 
-/** Returns the options for a ledger that is stored only in memory. */
-export function inMemoryOptions(options: LedgerOptions): LedgerOptions {
-  return withLedgerFile(options, IN_MEMORY);
-}
-
 /** Returns the kind of store for the ledger: the configured kind or, if none is configured, the default. */
 export function ledgerStoreOf({ store, file }: LedgerOptions, redis: RedisOptions | undefined): LedgerStoreKind {
   if (store !== undefined && store !== 'file') return store;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { errorShape } from '../../../engine/upstream/failures/translate-failure.ts';
+import { errorShape } from '../../../engine/upstream/failures/normalize-failure.ts';
 import { type ProbeResponse, respond } from '../probe-client.ts';
 import { applicable, type DoctorFinding, type Probe } from '../probe.ts';
 

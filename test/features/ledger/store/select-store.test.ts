@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { LedgerStoreError } from '../../../../src/features/ledger/ledger-store.ts';
-import { inMemoryOptions, ledgerAt } from '../../../../src/features/ledger/store/select-store.ts';
+import { ledgerAt, withLedgerFile } from '../../../../src/features/ledger/store/select-store.ts';
 import { StartFault } from '../../../../src/engine/model/fault.ts';
 import { REDIS_DEFAULTS } from '../../../../src/engine/sharing/redis/redis-options.ts';
 import { LEDGER_DEFAULTS, NOW } from '../../../builders/ledger.ts';
@@ -55,7 +55,7 @@ describe('the location of a ledger', () => {
   });
 
   it('is the memory of the process, which no other process can read', async () => {
-    const location = ledgerAt(inMemoryOptions(LEDGER_DEFAULTS));
+    const location = ledgerAt(withLedgerFile(LEDGER_DEFAULTS, ':memory:'));
     expect(location).toMatchObject({ name: ':memory:', isLasting: false });
     const { store } = await location.open(WRITER);
     await store.write(BATCH);

@@ -29,7 +29,7 @@ export interface ForwardUndocumentedServices {
 }
 
 /** Creates the handler that forwards requests for undocumented paths. Bodies are streamed in both directions. */
-export function forwardUndocumented(services: ForwardUndocumentedServices): Handler<PassthroughExchange> {
+export function forwardPath(services: ForwardUndocumentedServices): Handler<PassthroughExchange> {
   const {
     upstream,
     sessions,

@@ -36,7 +36,7 @@ export interface TranslatedFailure {
  * Returns the normalized error for an error response or a transport failure (docs/rules.md §8). Returns undefined for a
  * successful response.
  */
-export function translateFailure(
+export function normalizeFailure(
   response: UpstreamResponse | UpstreamFailure,
   context: FailureContext,
 ): TranslatedFailure | undefined {

@@ -5,8 +5,8 @@ import {
   findAddresses,
   publicHeaders,
   publicLocation,
-  rewriteAddresses,
-} from '../../../../src/engine/pipeline/undocumented/rewrite-addresses.ts';
+  rewritePath,
+} from '../../../../src/engine/pipeline/undocumented/rewrite-path.ts';
 import { compileLegacyAddresses } from '../../../../src/engine/upstream/legacy-addresses.ts';
 import { arrivalWith, callerNamed, traceWith } from '../../../builders/exchange.ts';
 import { drain, openBody, streamOf } from '../../../builders/streamed-body.ts';
@@ -21,7 +21,7 @@ const services = {
  * Runs the stage on a body whose second half has not arrived yet. Returns the upstream's body, to which the test can
  * add the rest, and the body of the reply.
  */
-async function replied(stage: typeof rewriteAddresses) {
+async function replied(stage: typeof rewritePath) {
   const { body: sent, source } = openBody();
   const reply: Reply = { status: 200, headers: [['Content-Type', 'text/plain']], body: sent };
   const exchange = { arrival: arrivalWith(), principal: callerNamed('a'), trace: traceWith(), permission: undefined };
@@ -33,7 +33,7 @@ async function replied(stage: typeof rewriteAddresses) {
 }
 
 describe.each([
-  ['rewritten', rewriteAddresses],
+  ['rewritten', rewritePath],
   ['searched', findAddresses],
 ])('a body that is %s', (_way, stage) => {
   // A client that receives half of a body followed by a normal end mistakes that half for the whole body.

@@ -21,7 +21,7 @@ export interface UndocumentedAccess {
  * Refuses callers who lack the permission that the policy requires, and requests that would be sent with the service
  * account's credential.
  */
-export function authorize(level: CheckLevel, access: UndocumentedAccess): Stage<PassthroughExchange> {
+export function authorizePath(level: CheckLevel, access: UndocumentedAccess): Stage<PassthroughExchange> {
   return (next) => (exchange) => {
     const { permission, principal, trace } = exchange;
     if (permission !== undefined && level !== 'off') {

@@ -13,7 +13,7 @@ export type PurgedBy = (path: string) => readonly string[] | undefined;
  * Purges the stored responses that a write may have changed, before the client receives the response to the write. The
  * client's next read therefore returns current data (docs/rules.md §6).
  */
-export function purgeTags(purge: UndocumentedPurge, purgedBy: PurgedBy): Stage<PassthroughExchange> {
+export function purgePath(purge: UndocumentedPurge, purgedBy: PurgedBy): Stage<PassthroughExchange> {
   return (next) => async (exchange) => {
     const { method, path } = exchange.arrival;
     if (!mayWrite(method)) return next(exchange);

@@ -25,7 +25,7 @@ export interface AddressServices {
 }
 
 /** Replaces the legacy address with the public one in headers and, if configured, in bodies. */
-export function rewriteAddresses({ legacy, rewriteUrls, publicAddress }: AddressServices): Stage<PassthroughExchange> {
+export function rewritePath({ legacy, rewriteUrls, publicAddress }: AddressServices): Stage<PassthroughExchange> {
   return (next) => async (exchange) => {
     const reply = await next(exchange);
     const address = publicAddress(exchange.arrival);

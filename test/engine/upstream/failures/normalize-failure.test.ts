@@ -6,14 +6,14 @@ import { compilePermissionMessage } from '../../../../src/engine/upstream/failur
 import {
   type FailureContext,
   isPermissionDenial,
-  translateFailure,
+  normalizeFailure,
   errorShape,
-} from '../../../../src/engine/upstream/failures/translate-failure.ts';
+} from '../../../../src/engine/upstream/failures/normalize-failure.ts';
 import { UPSTREAM_DEFAULTS } from '../../../../src/engine/upstream/upstream-options.ts';
 import type { StreamedBody } from '../../../../src/engine/model/streamed-body.ts';
 import { bodyOf } from '../../../builders/streamed-body.ts';
 
-describe('translateFailure', () => {
+describe('normalizeFailure', () => {
   const CHALLENGE = 'Basic realm="q"';
   const ATTACHMENTS = "Attachments is disabled or you don't have permission to add attachments to this issue.";
   const NO_PERMISSION = "You don't have permission to do this action.<br>Please login as another user";
@@ -33,7 +33,7 @@ describe('translateFailure', () => {
   const errors = (message: string) => JSON.stringify({ errors: { message } });
 
   function translate(status: number, body: string, more: Partial<FailureContext> = {}, headers: HeaderPairs = []) {
-    const translated = translateFailure({ status, headers, body: Buffer.from(body) }, { ...context, ...more });
+    const translated = normalizeFailure({ status, headers, body: Buffer.from(body) }, { ...context, ...more });
     if (!translated) return undefined;
     const { code, message, headers: own } = translated.error;
     return {
@@ -282,7 +282,7 @@ describe('translateFailure', () => {
       ['circuit_open', 503, 'upstream_circuit_open', '1'],
       ['aborted', 499, 'client_closed', undefined],
     ])('of kind %s is a %i', (kind, status, code, retryAfter) => {
-      const translated = translateFailure(new UpstreamFailure(kind), context);
+      const translated = normalizeFailure(new UpstreamFailure(kind), context);
       expect(translated).toMatchObject({
         dropVerified: false,
         error: { status, code, headers: retryAfter ? { 'Retry-After': retryAfter } : {} },
@@ -290,7 +290,7 @@ describe('translateFailure', () => {
     });
 
     it('names the seconds after which a retry may succeed', () => {
-      const translated = translateFailure(new UpstreamFailure('circuit_open', { retryAfterSeconds: 4 }), context);
+      const translated = normalizeFailure(new UpstreamFailure('circuit_open', { retryAfterSeconds: 4 }), context);
       expect(translated?.error.headers).toEqual({ 'Retry-After': '4' });
     });
   });
