@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import accepts from 'accepts';
 import { type ErrorForm, GatewayError, toErrorBody } from '../errors/gateway-error.ts';
 import type { ErrorStyle } from '../model/checks.ts';
-import { cacheStatus } from '../cache/stored-page.ts';
+import { cacheStatus } from '../cache/cache-status.ts';
 import type { CacheTrace, Trace } from '../model/trace.ts';
 import { ProbeFailure, UpstreamFailure } from '../model/upstream-failure.ts';
 import { toGatewayError } from '../upstream/failures/transport-failure.ts';

@@ -1,4 +1,5 @@
-import { audienceOf, cacheKey, type CacheOutcome, cacheStatus, CLIENT_CACHE_HEADERS } from '../cache/stored-page.ts';
+import { type CacheOutcome, cacheStatus } from '../cache/cache-status.ts';
+import { audienceOf, cacheKey, CLIENT_CACHE_HEADERS } from '../cache/stored-page.ts';
 import { etagOf } from '../cache/representation.ts';
 import { freshnessFor, storeRefusal, upstreamAge } from '../cache/may-store.ts';
 import type { CacheLookup, Fill, PageCache } from '../cache/page-cache.ts';
