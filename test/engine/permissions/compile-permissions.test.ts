@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { resolveRole } from '../../../src/engine/permissions/compile-permissions.ts';
-import { decide } from '../../../src/engine/permissions/decide.ts';
+import { decide, MISSING_SPELLING } from '../../../src/engine/permissions/decide.ts';
 import { loadRoles } from '../../../src/engine/permissions/roles-file.ts';
 import { compiled, OPERATIONS, principal, PRIVATE_FIELDS } from './permissions-fixtures.ts';
 
@@ -124,8 +124,33 @@ describe('compilePermissions', () => {
       expect(new Set(['one', 'less', 'group', 'flag', 'nothing'].map(keyOf)).size).toBe(5);
     });
 
+    // Otherwise an account could escape its own role with a name that the server treats as the same.
+    it('deny everything to a caller with another spelling of an account, and name the roles of all such accounts', () => {
+      const text = '{roles: {r: {}, s: {}}, accounts: [{name: Ann, roles: [r, s]}, {name: aNN, roles: [s]}]}';
+      const permissions = compiled({ roles: rolesOf(text), unmapped: { kind: 'role', role: 's' } });
+      const other = permissions.grantsOf(principal('verified', 'ANN'));
+      expect(other).toMatchObject({ roles: [], denied: true, key: undefined, spells: { roles: ['r', 's'] } });
+      expect(decide(permissions.requirementOf('questions'), other, 'not-checked')).toEqual({
+        verdict: 'denied',
+        missing: [MISSING_SPELLING],
+      });
+      expect(permissions.grantsOf(principal('verified', 'Ann'))).toMatchObject({ roles: ['r', 's'], denied: false });
+    });
+
+    it('treat a verified caller without a name as one without an account', () => {
+      const permissions = compiled({ unmapped: { kind: 'deny' } });
+      expect(permissions.grantsOf(principal('verified'))).toMatchObject({ denied: true });
+    });
+
+    it('show private fields that require nothing to everybody, and those of the author to nobody', () => {
+      const permissions = compiled({ further: [{ own: { all: [] } }] });
+      const anonymous = permissions.grantsOf(principal('anonymous'));
+      expect(permissions.readerOf({ names: [], requires: { all: [] } })(anonymous)).toBe(true);
+      expect(permissions.readerOf({ names: [], requires: { own: { all: [] } } })(anonymous)).toBe(false);
+    });
+
     it('have no rule for an operation that was not compiled', () => {
-      expect(() => compiled().requirementOf('nothing')).toThrow(RangeError);
+      expect(() => compiled().requirementOf('nothing')).toThrow('no rule was compiled for nothing');
     });
   });
 
@@ -168,6 +193,8 @@ describe('compilePermissions', () => {
       expect(left).toMatchObject({ delegated: true, key: undefined, roles: ['anonymous'] });
       const ours = compiled({ unmapped: { kind: 'delegate' }, verifier: 'file' }).grantsOf(claimant, 'report');
       expect(ours).toMatchObject({ delegated: false, roles: ['anonymous'] });
+      const denied = compiled({ unmapped: { kind: 'deny' }, verifier: 'upstream' }).grantsOf(claimant, 'report');
+      expect(denied).toMatchObject({ delegated: false, roles: ['anonymous'] });
     });
 
     // The attack: a client sends a credential that cannot be verified, for example because it is too long. If the

@@ -5,6 +5,7 @@ import { StartFault, type Fault } from '../../../src/engine/model/fault.ts';
 import {
   demoAccounts,
   loadRoles,
+  nameFaults,
   rolesFileSchema,
   unmappedPolicyOf,
   withoutDemoAccounts,
@@ -54,6 +55,31 @@ describe('the bundled roles file', () => {
     const path = join(import.meta.dirname, '../../../config/roles.schema.json');
     expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(rolesFileSchema);
   });
+});
+
+describe('two accounts with the same name', () => {
+  const roles = loadRoles(
+    '{roles: {}, accounts: [{name: Ann, roles: []}, {name: bob, roles: []}, {name: ann, roles: []}, {name: ANN, roles: []}]}',
+    'roles.yaml',
+    undefined,
+  );
+
+  it('are reported for every account after the first, if the case of names is ignored', () => {
+    const fault = { source: 'roles.yaml', pointer: '/accounts', suggestion: 'remove one of the two accounts' };
+    expect(nameFaults(roles, 'ignoreCase')).toEqual([
+      { ...fault, message: '"ann" and "Ann" are the same name with roles.names: ignoreCase' },
+      { ...fault, message: '"ANN" and "Ann" are the same name with roles.names: ignoreCase' },
+    ]);
+  });
+
+  it('are two accounts if names are compared exactly', () => {
+    expect(nameFaults(roles, 'exact')).toEqual([]);
+  });
+});
+
+it('only demo accounts count as demo accounts', () => {
+  const accounts = '[{name: a, roles: [], demo: true}, {name: b, roles: []}]';
+  expect(demoAccounts(loadRoles(`{roles: {}, accounts: ${accounts}}`, '', undefined))).toEqual(['a']);
 });
 
 describe('a roles file with errors', () => {

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Term } from '../../../src/engine/model/operation.ts';
 import { containsAll, createBitSet, createVocabulary, membersOf } from '../../../src/engine/permissions/vocabulary.ts';
 
 const SIZE = 100;
@@ -11,6 +12,19 @@ it('the key of a set of terms is different for every set, even if a name contain
   const { setOf, keyOf } = createVocabulary(terms);
   const sets = [[], ...terms.map((one) => [one]), terms.slice(0, 2), terms];
   expect(new Set(sets.map((set) => keyOf(setOf(set)))).size).toBe(sets.length);
+});
+
+// Gateways with the same Redis share pages by this key, and read the terms from their own contract and roles file.
+it('the key of a set of terms depends neither on their order nor on other terms', () => {
+  const [one, two, other] = ['b', 'a', 'A'].map((name) => ({ kind: 'permission' as const, name })) as [
+    Term,
+    Term,
+    Term,
+  ];
+  const first = createVocabulary([one, two]);
+  const second = createVocabulary([other, two, one, two]);
+  expect(first.keyOf(first.setOf([one, two]))).toBe(second.keyOf(second.setOf([two, one])));
+  expect(() => first.setOf([other])).toThrow('no rule or account uses permission:A');
 });
 
 describe('a bit set', () => {
