@@ -131,7 +131,9 @@ describe('other callers', () => {
   it('are served while hostile bodies are refused and forwarded', async () => {
     // Of all hostile bodies, these took by far the longest to process. They are small enough to copy quickly.
     const worst = /nested arrays|small numbers|empty objects|unknown fields of|look secret|all invalid|of escapes/;
-    const bodies = hostile(2 * MEGABYTE).filter(([what]) => worst.test(what));
+    // Two megabytes of empty objects are more values than are parsed, but a quarter is not.
+    const parsed = HOSTILE.filter(([what]) => what === 'empty objects in a list');
+    const bodies = [...hostile(2 * MEGABYTE).filter(([what]) => worst.test(what)), ...parsed];
     await plain();
     const holds: [string, number][] = [];
     for (const [what, body] of bodies) {

@@ -229,6 +229,8 @@ type UnmetByKey = Map<string, UnmetExpectation>;
 interface Place {
   /** The location as a JSON pointer with `*` in place of each index. */
   readonly pointer: string;
+  /** The expected fields that no item has lacked so far. */
+  readonly open: Map<KnownFields, Map<string, UnmetExpectation['schema']>>;
   /** The keywords of the expectations that have been reported here. */
   readonly reported: Set<UnmetExpectation['keyword']>;
   /** The places below that have been visited, by name. */
@@ -247,7 +249,12 @@ interface Where {
   readonly depth: number;
 }
 
-const newPlace = (pointer: string): Place => ({ pointer, reported: new Set(), below: new Map() });
+const newPlace = (pointer: string): Place => ({
+  pointer,
+  open: new Map(),
+  reported: new Set(),
+  below: new Map(),
+});
 
 function placeBelow({ pointer, below: places }: Place, step: string | number): Place {
   const name = typeof step === 'number' ? '*' : step;
@@ -256,6 +263,14 @@ function placeBelow({ pointer, below: places }: Place, step: string | number): P
   const place = newPlace(`${pointer}/${escapePointer(name)}`);
   places.set(name, place);
   return place;
+}
+
+function openAt({ open }: Place, known: KnownFields): Map<string, UnmetExpectation['schema']> {
+  const started = open.get(known);
+  if (started !== undefined) return started;
+  const all = new Map(known.expected);
+  open.set(known, all);
+  return all;
 }
 
 const below = ({ place, trail, depth }: Where, step: string | number): Where => ({
@@ -282,9 +297,12 @@ function collectUnmet(found: UnmetByKey, shape: ObjectShape, value: unknown, whe
   const known = shape.object;
   if (known === undefined) return;
   const members = value as Members;
-  for (const [name, schema] of known.expected)
-    if (!Object.hasOwn(members, name) && !placeBelow(where.place, name).reported.has('x-expected'))
+  const open = openAt(where.place, known);
+  for (const [name, schema] of open)
+    if (!Object.hasOwn(members, name)) {
       reportUnmet(found, below(where, name), { keyword: 'x-expected', schema, value: undefined });
+      open.delete(name);
+    }
   for (const { name, shape: inner } of known.inner)
     if (Object.hasOwn(members, name)) collectUnmet(found, inner, members[name], below(where, name));
 }
