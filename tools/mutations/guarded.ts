@@ -16,9 +16,10 @@ export interface Guarded {
  * whole gateway shows are in `table.ts`.
  */
 export const GUARDED: readonly Guarded[] = [
-  { name: 'permissions', sources: ['src/engine/permissions'], breakAt: 85 },
-  { name: 'privacy', sources: ['src/engine/privacy'], breakAt: 0 },
-  { name: 'paging', sources: ['src/engine/paging'], breakAt: 0 },
+  { name: 'permissions', sources: ['src/engine/permissions'], breakAt: 88 },
+  // Not yet measured completely: of 151 mutants in shown-text.ts and secret-text.ts, 90% were noticed.
+  { name: 'privacy', sources: ['src/engine/privacy'], breakAt: 80 },
+  { name: 'paging', sources: ['src/engine/paging'], breakAt: 67 },
 ];
 
 const ROOT = join(import.meta.dirname, '../..');
