@@ -1,6 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import type { Feature } from './engine/feature.ts';
 import { baseline } from './features/baseline/baseline.ts';
+import { operatorConsole } from './features/console/console.ts';
 import { cors } from './features/cors/cors.ts';
 import { learning } from './features/learning/learning.ts';
 import { ledger } from './features/ledger/ledger.ts';
@@ -20,6 +21,7 @@ const list = [
   baseline,
   ledger,
   levels,
+  operatorConsole,
   cors,
   learning,
   rateLimits,

@@ -17,13 +17,16 @@ import type { Exchange } from './pipeline/exchange.ts';
 import type { MessageObserver } from './pipeline/message-observer.ts';
 import type { Plan } from './pipeline/plan.ts';
 import type { AdminRoute } from './http/admin-route.ts';
+import type { OperatorPage } from './http/operator-page.ts';
 import type { PublicMiddleware } from './http/public-app.ts';
 import type { RequestRepeater } from './pipeline/repeat-request.ts';
 import type { FeatureStage, PlannedOperation } from './pipeline/stage.ts';
 import type { Sharing } from './sharing/sharing.ts';
+import type { RunningGateway } from './running-gateway.ts';
 import type { FeatureMetrics } from './telemetry/metric-registry.ts';
 import type { MetricEntry } from './telemetry/metric-list.ts';
 import type { Sampling } from './telemetry/trace-context.ts';
+import type { TrafficCounts } from './telemetry/traffic-counts.ts';
 import type { UpstreamAddress } from './upstream/upstream-url.ts';
 
 /**
@@ -148,6 +151,12 @@ export interface FeatureContext<Options, Prepared = unknown> {
   readonly acted: (action: OperatorAction) => Promise<boolean>;
   /** Returns the latest actions of operators on all gateways, oldest first. Empty if no feature keeps them. */
   readonly actions: () => Promise<readonly OperatorAction[]>;
+  /** Returns the gateway at work, for operators. It is there before the first request arrives. */
+  readonly gateway: () => RunningGateway;
+  /** Returns the pages of all features, in the order of the menu. Complete once all features have started. */
+  readonly pages: () => readonly OperatorPage[];
+  /** Returns the counts of requests, which grow as requests are counted. A reload may replace them. */
+  readonly traffic: () => TrafficCounts;
   /** Records which documented fields a sampled response has, for the comparison of releases. */
   readonly recordFields: (operation: string, presence: FieldPresence) => void;
 }
@@ -184,8 +193,10 @@ export interface RunningFeature {
   describe?(plan: Plan, exchange: Exchange): readonly (readonly [name: string, text: string])[];
   /** Express middleware on the public side, before the gateway. It may respond to a request or change the response. */
   readonly middleware?: readonly PublicMiddleware[];
-  /** The parts of the admin side that belong to the feature. They must stay the same while this run is in use. */
+  /** The parts of the admin side that belong to the feature. Read when new requests begin to use this run. */
   readonly adminRoutes?: readonly AdminRoute[];
+  /** The feature's pages for operators. */
+  readonly pages?: readonly OperatorPage[];
   /** Sees the messages of requests as the stages do. */
   readonly messages?: MessageObserver;
   /** Adds headers to a reply. `headers` alternates names and values. */

@@ -6,6 +6,7 @@ import type { Trace } from './model/trace.ts';
 import { toCauseLine } from './privacy/cause-line.ts';
 import type { PreparedFeature, Settings } from './config/settings.ts';
 import type { AdminRoute } from './http/admin-route.ts';
+import type { OperatorPage } from './http/operator-page.ts';
 import type { PublicMiddleware } from './http/public-app.ts';
 import type { TraceObserver } from './http/public-handler.ts';
 import { joinObservers, type MessageObserver } from './pipeline/message-observer.ts';
@@ -35,7 +36,10 @@ export interface RunningFeatures {
   readonly levels: LevelSource | undefined;
   /** Makes new requests use these runs. */
   use(): void;
-  readonly adminRoutes: readonly AdminRoute[];
+  /** Returns the features' parts of the admin side. */
+  adminRoutes(): readonly AdminRoute[];
+  /** The features' pages for operators, in the order of the menu. */
+  readonly pages: readonly OperatorPage[];
   /** Passes an operator's action to the features. Resolves to false if a feature could not store it. */
   acted(action: OperatorAction): Promise<boolean>;
   /** Returns the latest actions of operators, oldest first. */
@@ -170,7 +174,8 @@ function joinRuns(runs: readonly FeatureRun[], logger: Logger): RunningFeatures 
     records: running.find(({ records }) => records !== undefined)?.records,
     levels: running.find(({ levels }) => levels !== undefined)?.levels,
     use: () => running.forEach((one) => one.use?.()),
-    adminRoutes: running.flatMap(({ adminRoutes = [] }) => adminRoutes),
+    adminRoutes: () => running.flatMap(({ adminRoutes = [] }) => adminRoutes),
+    pages: running.flatMap(({ pages = [] }) => pages).toSorted((a, b) => a.position - b.position),
     async acted(action) {
       const stored = await Promise.all(running.flatMap((one) => one.acted?.(action) ?? []));
       return !stored.includes(false);

@@ -10,7 +10,7 @@ const ENGINE: readonly (readonly string[])[] = [
   ['scanner', 'identity', 'permissions', 'paging', 'cache', 'upstream', 'telemetry'],
   ['pipeline', 'config'],
   ['http'],
-  ['feature.ts', 'feature-command.ts', 'run-features.ts'],
+  ['feature.ts', 'feature-command.ts', 'run-features.ts', 'running-gateway.ts'],
   ['assembly'],
 ];
 

@@ -14,10 +14,9 @@ import { requestHeadFault } from '../http/malformed.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isLoopbackHost, reachableHost } from '../../lib/network-address.ts';
 import { createTrace } from '../model/trace.ts';
-import { TRAFFIC_HISTORY } from '../../features/console/traffic-history.ts';
 import type { AssemblyParts } from './assemble-services.ts';
 import type { CompiledAssembly } from './compile-gateway.ts';
-import { consoleRoutes } from '../../features/console/operator-console.ts';
+import { openRunningGateway } from './open-running-gateway.ts';
 import type { Reload } from './reload.ts';
 
 /** The public side and the admin side of the gateway, before they start listening. */
@@ -29,7 +28,7 @@ export interface Edges {
   readonly adminServer: ListenerServer;
   /** Makes both sides use a newly assembled gateway for new requests. */
   use(next: CompiledAssembly): void;
-  /** Stops the timer that records traffic for the console's charts, and closes the certificate watcher. */
+  /** Closes the certificate watcher. */
   close(): void;
 }
 
@@ -42,26 +41,21 @@ interface EdgeState {
 /** Creates the apps and servers for the public side and the admin side. */
 export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, state: EdgeState): Edges {
   const { settings, services } = first;
-  const { metrics, purge, logger, traffic, upstreams } = services;
+  const { metrics, purge, logger, upstreams } = services;
   const { listen } = settings;
   const { clock } = parts;
   const { readiness, reload } = state;
   metrics.watch({ ready: () => readiness().ready });
-  const startedAt = clock();
-  const routesOf = (compiled: CompiledAssembly) => [
-    ...compiled.services.features.adminRoutes,
-    ...consoleRoutes(compiled, {
-      clock,
-      startedAt,
-      purge,
-      readiness,
-      reload: () => reload('console'),
-      publicAddress: () => {
-        const address = ownAddress(publicServer.server.address());
-        return address && { ...address, ...(tls && { connect: () => connectWithin(publicServer.server) }) };
-      },
-    }),
-  ];
+  let current = first;
+  services.live.running = openRunningGateway(() => current, {
+    clock,
+    readiness,
+    reload: () => reload('console'),
+    publicAddress: () => {
+      const address = ownAddress(publicServer.server.address());
+      return address && { ...address, ...(tls && { connect: () => connectWithin(publicServer.server) }) };
+    },
+  });
   const admin = createAdminApp({
     guard: {
       loopback: isLoopbackHost(listen.adminHost),
@@ -78,8 +72,7 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
     clock,
     logger,
   });
-  admin.use(routesOf(first));
-  const sampling = setInterval(() => traffic.sample(), TRAFFIC_HISTORY.stepSeconds * 1000).unref();
+  admin.use(services.features.adminRoutes());
   // The application counts the requests that it receives. A request refused earlier is counted and logged here.
   const onRefused = ({ code, status }: GatewayError, requestId: string) => {
     const trace = createTrace({ requestId, traceparent: '', method: '', startedAt: clock() });
@@ -103,13 +96,13 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
     publicServer,
     adminServer,
     use(next) {
-      admin.use(routesOf(next));
+      current = next;
+      admin.use(next.services.features.adminRoutes());
       own.use(publicServicesOf(next, parts));
       mounted.use(withHeadCheck(publicServicesOf(next, parts)));
       if (next.start.tls !== undefined) certificate?.use(next.start.tls);
     },
     close() {
-      clearInterval(sampling);
       certificate?.close();
     },
   };

@@ -32,7 +32,7 @@ import { createSessions, type Sessions } from '../upstream/sessions.ts';
 import type { CircuitChange } from '../upstream/upstream-gate.ts';
 import { type Acceptance, createAcceptance, type IsAccepted } from '../model/acceptance.ts';
 import { openAuthenticator, type LoginMemory, refusesByIdentity } from './open-authenticator.ts';
-import type { Upstreams } from './features/upstreams.ts';
+import type { Upstreams } from '../upstream/upstreams.ts';
 import { createLastingServices, type LastingServices, metricsOptions } from './lasting-services.ts';
 import type { Start } from './load-start.ts';
 import { openShared, type Shared } from './open-shared.ts';
@@ -210,6 +210,12 @@ function contextOf(
 ) {
   return {
     records,
+    gateway() {
+      if (live.running === undefined) throw new Error('the gateway is not assembled yet');
+      return live.running;
+    },
+    pages: () => live.features?.pages ?? [],
+    traffic: () => metrics.traffic,
     isAccepted: (...asked: Parameters<IsAccepted>) => live.accepts(...asked),
     planOf: (operation: string) => live.gateway?.plans.get(operation),
     levelsChanged: (operation: string) => live.gateway?.recompile(operation),
@@ -302,7 +308,6 @@ export function applySettings({ settings, start, services }: Assembled, now: num
   live.pageCounts = services.pageCounts;
   live.baseline = start.baseline;
   metrics.configure(metricsOptions(settings, start, services, now));
-  services.traffic.follow(metrics.traffic);
   live.features = services.features;
   live.accepts = services.accepts;
   services.features.use();

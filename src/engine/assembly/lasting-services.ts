@@ -7,6 +7,7 @@ import { settingsDigest } from '../config/changed-keys.ts';
 import type { Settings } from '../config/settings.ts';
 import { packageVersion } from '../../lib/package-root.ts';
 import type { Records } from '../feature.ts';
+import type { RunningGateway } from '../running-gateway.ts';
 import type { RunningFeatures } from '../run-features.ts';
 import type { KindOf } from '../model/violation-kind.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -23,11 +24,10 @@ import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import type { MetricsOptions } from '../telemetry/request-metrics.ts';
 import type { MetricRow } from '../telemetry/stored-metric.ts';
 import type { Sampling } from '../telemetry/trace-context.ts';
-import { createTrafficHistory, type TrafficHistory } from '../../features/console/traffic-history.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';
 import type { Acceptance, IsAccepted } from '../model/acceptance.ts';
 import { emptySnapshot } from '../model/ledger-entry.ts';
-import { createUpstreams, type Upstreams } from './features/upstreams.ts';
+import { createUpstreams, type Upstreams } from '../upstream/upstreams.ts';
 import type { Start } from './load-start.ts';
 import type { Shared } from './open-shared.ts';
 
@@ -36,7 +36,6 @@ export interface LastingServices {
   readonly logger: Logger;
   readonly upstreams: Upstreams;
   readonly metrics: Metrics;
-  readonly traffic: TrafficHistory;
   /** The records of violations and traffic. Empty if no feature keeps them. */
   readonly records: Records;
   /** Tells the features about an operator's action. Resolves to false if a feature could not store it. */
@@ -65,6 +64,8 @@ interface Live {
   guard: AudienceGuard;
   pageCounts: PageCounts;
   baseline: Start['baseline'];
+  /** The gateway as operators see it. Undefined until it is assembled. */
+  running: RunningGateway | undefined;
   /** Repeats requests for features. Undefined until the gateway is compiled. */
   repeater: RequestRepeater | undefined;
   /** The compiled gateway. Undefined until then. */
@@ -97,6 +98,7 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     guard,
     pageCounts,
     baseline: start.baseline,
+    running: undefined,
     repeater: undefined,
     gateway: undefined,
     accepts: first.accepts,
@@ -142,7 +144,6 @@ export function createLastingServices(settings: Settings, start: Start, first: F
     logger,
     upstreams,
     metrics,
-    traffic: createTrafficHistory(metrics.traffic, clock),
     records: latestRecords(live, clock),
     acted,
     actions: async () => live.features?.actions() ?? [],

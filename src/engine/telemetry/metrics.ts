@@ -7,7 +7,7 @@ import { CONTENT_TYPES, createMetricRegistry, type FeatureMetrics, type MetricsF
 import type { RedisMetrics } from './redis-metrics.ts';
 import { createRequestMetrics, type MetricsOptions } from './request-metrics.ts';
 import { labelSets, type MetricRow, seriesOf } from './stored-metric.ts';
-import type { TrafficCounts } from '../../features/console/traffic-history.ts';
+import type { TrafficCounts } from './traffic-counts.ts';
 
 /** Portico's metrics. They count finished traces and produce the scrape output. */
 export interface Metrics {

@@ -10,7 +10,7 @@ import { COUNTED_METRICS, type KnownValues } from './metric-list.ts';
 import { createStoredCounter, type StoredCounter } from './stored-counter.ts';
 import { createStoredHistogram, histogramSeries, type StoredHistogram } from './stored-histogram.ts';
 import type { StoredMetric } from './stored-metric.ts';
-import type { TrafficCounts } from '../../features/console/traffic-history.ts';
+import type { TrafficCounts } from './traffic-counts.ts';
 
 /** The values, known at startup, that determine the label sets. */
 export interface MetricsOptions {

@@ -7,11 +7,15 @@ import { pointerTo } from '../../lib/json-pointer.ts';
 import { CHECK_NAMES } from '../../engine/model/checks.ts';
 import { isSecret } from '../../engine/config/configurable.ts';
 import type { UpstreamHealth } from '../../engine/upstream/upstream-health.ts';
-import type { ConsoleSources, SharedStatus } from './console-sources.ts';
-import { queryNumber, queryText } from './query-values.ts';
+import type { Sharing } from '../../engine/sharing/sharing.ts';
+import type { ExplainRequest } from '../../engine/pipeline/dry-run.ts';
+import { explainLine } from '../../engine/pipeline/explain.ts';
+import { packageVersion } from '../../lib/package-root.ts';
+import type { ConsoleSources } from './console-sources.ts';
+import { type ListedPage, listedPages } from './listed-pages.ts';
+import { queryNumber, queryText } from '../../lib/query-values.ts';
 import { trafficView } from './traffic-view.ts';
 import { upstreamView } from './upstream-view.ts';
-import { createViolationsApi } from './violations-api.ts';
 import { createWriteGuard, READ_ONLY_REASON } from '../../engine/http/write-guard.ts';
 import { membersOf } from '../../lib/plain-object.ts';
 import { reloadNote } from '../../engine/config/reload-note.ts';
@@ -25,6 +29,7 @@ const TAGS = { from: 1, to: 100, fallback: 25 };
 
 /** Creates the API for the console's pages. It returns their data and makes the changes that the console allows. */
 export function createApi(sources: ConsoleSources): Router {
+  const { gateway, records, clock, sharing } = sources;
   const router = express.Router();
   // The guard runs before the body is read.
   const guard = createWriteGuard(needsSignIn(sources.settings));
@@ -43,34 +48,24 @@ export function createApi(sources: ConsoleSources): Router {
   });
   router.post('/configuration/reload', ...writes, async (_req, res) => {
     // A refused reload is not an HTTP error, because the page shows why the reload was refused.
-    const result = await sources.reload();
+    const result = await gateway().reload();
     noteAction(res, reloadNote(result));
     res.json(result);
   });
-  router.get('/permissions', (_req, res) => void res.json(sources.matrix()));
+  router.get('/permissions', (_req, res) => void res.json(gateway().permissions()));
   // The request can contain a body, which must not become part of a URL. It changes nothing, so it needs no token.
   router.post('/explain', withoutEntry, express.json({ limit: MAX_BODY_BYTES }), async ({ body }, res) => {
     const form = explainRequest(membersOf(body));
-    if (form.ok) res.json({ lines: await sources.explain(form.request) });
+    if (form.ok) res.json({ lines: (await gateway().explain(form.request)).map(explainLine) });
     else res.status(400).json({ error: form.message, field: form.field });
   });
-  router.use('/violations', createViolationsApi(sources, express.Router().use(...writes)));
-
   router.get('/fleet', async (_req, res) => {
-    const { instances, ledger, clock } = sources;
-    const snapshot = await ledger.snapshot({ since: clock() - FLEET_HOURS * HOUR_MS });
-    res.json({ hours: FLEET_HOURS, instances: instances?.() ?? [], replicas: snapshot.replicas ?? [] });
-  });
-
-  router.get('/audit', async (_req, res) => {
-    const entries = (await sources.actions()).map((one) =>
-      Object.assign({}, one, { at: new Date(one.at).toISOString() }),
-    );
-    res.json({ entries: entries.toReversed() });
+    const snapshot = await records.snapshot({ since: clock() - FLEET_HOURS * HOUR_MS });
+    res.json({ hours: FLEET_HOURS, instances: sharing.instances.list(), replicas: snapshot.replicas ?? [] });
   });
 
   router.get('/cache', async ({ query }, res) => {
-    res.json(await sources.inventory({ text: queryText(query, 'tag'), limit: queryNumber(query, 'limit', TAGS) }));
+    res.json(await gateway().inventory({ text: queryText(query, 'tag'), limit: queryNumber(query, 'limit', TAGS) }));
   });
   router.post('/cache/purge', ...writes, async ({ body }, res) => {
     const { all, tag } = membersOf(body);
@@ -80,7 +75,7 @@ export function createApi(sources: ConsoleSources): Router {
       return;
     }
     noteAction(res, { subject: { tags } });
-    const purged = await sources.purge(tags);
+    const purged = await gateway().purge(tags);
     noteAction(res, { after: { purged } });
     res.json({ purged });
   });
@@ -96,7 +91,7 @@ const withoutEntry: RequestHandler = (_req, res, next) => {
 
 /** The result of reading the form: a request to explain, or the name of an invalid form field. */
 type ExplainForm =
-  | { readonly ok: true; readonly request: { method: string; target: string; as?: string; body?: string } }
+  | { readonly ok: true; readonly request: ExplainRequest }
   | { readonly ok: false; readonly field: 'method' | 'target'; readonly message: string };
 
 const MAX_TARGET = 4096;
@@ -116,7 +111,8 @@ function explainRequest(form: Readonly<Record<string, unknown>>): ExplainForm {
       field: 'target',
       message: `The target must begin with a slash and must not contain spaces: /services/v2/question.json`,
     };
-  return { ok: true, request: { method, target, ...(as !== '' && { as }), ...(body !== '' && { body }) } };
+  const sent = body !== '' && { body, headers: { 'Content-Type': 'application/json' } };
+  return { ok: true, request: { method, target, ...(as !== '' && { as }), ...sent } };
 }
 
 /** The data for the page header, which is the same on every page. */
@@ -132,11 +128,11 @@ interface StatusView {
   readonly reasons: readonly string[];
   readonly upstream: Pick<UpstreamHealth, 'status' | 'reasons'>;
   /** The connection to Redis. Undefined if Redis is not configured. */
-  readonly shared: SharedStatus | undefined;
+  readonly shared: ReturnType<Sharing['status']>;
   /** The names of the globally enforced checks. */
   readonly enforced: readonly string[];
-  /** The number of levels and other settings that differ from the configuration. */
-  readonly changes: number;
+  /** The pages in the menu. */
+  readonly pages: readonly ListedPage[];
   readonly operations: readonly string[];
   readonly writable: boolean;
   /** The reason why the console is read-only. Undefined if it allows changes. */
@@ -146,21 +142,22 @@ interface StatusView {
 const upstreamStatus = ({ status, reasons }: UpstreamHealth) => ({ status, reasons });
 
 function statusView(sources: ConsoleSources): StatusView {
-  const { settings, clock, startedAt, version, contractVersion } = sources;
+  const { settings, clock, contract } = sources;
+  const gateway = sources.gateway();
   const { checks, mode, release } = settings;
   const writable = needsSignIn(settings);
   return {
     now: clock(),
-    startedAt,
-    version,
-    contractVersion,
+    startedAt: gateway.startedAt,
+    version: packageVersion(),
+    contractVersion: contract.version,
     release,
     mode: mode.name,
-    ...sources.readiness(),
-    upstream: upstreamStatus(sources.upstreamHealth()),
-    shared: sources.shared?.(),
+    ...gateway.readiness(),
+    upstream: upstreamStatus(gateway.upstreamHealth()),
+    shared: sources.sharing.status(),
     enforced: CHECK_NAMES.filter((name) => checks[name] === 'enforce'),
-    changes: sources.changes(),
+    pages: listedPages(sources),
     operations: sources.operations.map(({ id }) => id),
     writable,
     readOnlyReason: writable ? undefined : READ_ONLY_REASON,

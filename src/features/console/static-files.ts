@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, extname, join, sep } from 'node:path';
+import type { OperatorPage } from '../../engine/http/operator-page.ts';
 
 interface StaticFile {
   readonly mediaType: string;
@@ -33,21 +34,27 @@ const VENDORED = [
 const OWN = join(import.meta.dirname, 'public');
 
 /**
- * Returns all files that the console serves, by URL path: the console's own files and those from packages. An index
- * page is served at its folder's path. The folder is read once, at startup, so requests cannot reach other paths.
+ * Returns all files that the console serves, by URL path: the console's own files, those of the pages of features, and
+ * those from packages. An index page is served at its folder's path. The folders are read once, so requests cannot reach
+ * other paths.
  */
-export function staticFiles(): ReadonlyMap<string, StaticFile> {
+export function staticFiles(pages: readonly Pick<OperatorPage, 'folder'>[]): ReadonlyMap<string, StaticFile> {
   const require = createRequire(import.meta.url);
-  const names = readdirSync(OWN, { recursive: true, encoding: 'utf8' }).filter((name) => extname(name) in TYPES);
   return new Map([
-    ...names.map((name) => {
-      const path = `/${name.replaceAll(sep, '/')}`;
-      return [path === '/index.html' ? '/' : path.replace(/\/index\.html$/, ''), fileAt(join(OWN, name))] as const;
-    }),
+    ...filesIn(OWN, ''),
+    ...pages.flatMap(({ folder }) => filesIn(folder, '/pages')),
     ...VENDORED.map(([path, name, file]) => {
       return [`/${path}`, fileAt(join(dirname(require.resolve(name)), file), forBrowsers)] as const;
     }),
   ]);
+}
+
+function filesIn(folder: string, base: string) {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => extname(name) in TYPES);
+  return names.map((name) => {
+    const path = `${base}/${name.replaceAll(sep, '/')}`;
+    return [path === '/index.html' ? '/' : path.replace(/\/index\.html$/, ''), fileAt(join(folder, name))] as const;
+  });
 }
 
 function fileAt(path: string, convert: (text: string) => string = (text) => text): StaticFile {

@@ -1,3 +1,4 @@
+import type { TrafficArrays, TrafficCounts } from '../../engine/telemetry/traffic-counts.ts';
 import type { Clock } from '../../lib/clock.ts';
 
 /** The resolution and length of the history. */
@@ -29,6 +30,9 @@ export interface TrafficHistory {
   sample(): void;
   /** Returns the last `seconds` seconds of the history, or the whole history if it is shorter. */
   window(seconds: number): TrafficWindow;
+  /** Begins to record at each step. Does nothing if it has begun. */
+  start(): void;
+  close(): Promise<void>;
   /** Starts recording these counts. The history starts over unless they are already being recorded. */
   follow(traffic: TrafficCounts): void;
 }
@@ -37,6 +41,8 @@ export interface TrafficHistory {
 export const TRAFFIC_HISTORY: TrafficHistoryOptions = { stepSeconds: 5, steps: 720 };
 
 const PARTS = ['requests', 'duration', 'cache', 'exchange', 'failures'] as const;
+
+const sourcesOf = ({ counts }: TrafficCounts) => PARTS.map((part) => counts[part]);
 
 /**
  * Creates a ring buffer of steps in a single memory block of fixed size. Each step stores how much each count has
@@ -48,7 +54,6 @@ export function createTrafficHistory(
   { stepSeconds, steps }: TrafficHistoryOptions = TRAFFIC_HISTORY,
 ): TrafficHistory {
   const stepMs = stepSeconds * 1000;
-  const sourcesOf = ({ counts }: TrafficCounts) => PARTS.map((part) => counts[part]);
   let traffic = given;
   let sources = sourcesOf(traffic);
   let width = sources.reduce((sum, { length }) => sum + length, 0);
@@ -92,8 +97,16 @@ export function createTrafficHistory(
     return { at: step * stepMs, counts: Object.fromEntries(parts) as unknown as TrafficArrays };
   };
 
+  let timer: NodeJS.Timeout | undefined;
   return {
     sample,
+    start() {
+      timer ??= setInterval(sample, stepMs).unref();
+    },
+    close() {
+      clearInterval(timer);
+      return Promise.resolve();
+    },
     follow(next) {
       if (next === traffic) return;
       traffic = next;
@@ -119,32 +132,4 @@ export function createTrafficHistory(
       };
     },
   };
-}
-
-/** The arrays behind the traffic counts. Their values are updated in place. */
-interface TrafficArrays {
-  /** The request counts, with one row per operation and one column per status class. */
-  readonly requests: ArrayLike<number>;
-  /** The request durations: one row per operation, one column per bucket, and one column for longer durations. */
-  readonly duration: ArrayLike<number>;
-  /** The cache lookups, with one row per cached operation and one column per cache result. */
-  readonly cache: ArrayLike<number>;
-  /**
-   * The durations of exchanges with the upstream. The layout is the same as for `duration`, but with different buckets.
-   */
-  readonly exchange: ArrayLike<number>;
-  /** The number of failed exchanges for each kind of failure. */
-  readonly failures: ArrayLike<number>;
-}
-
-/** The traffic counts in the metrics, and what their rows and columns represent. */
-export interface TrafficCounts {
-  /** The operation ids. The last id stands for all undocumented paths. */
-  readonly operations: readonly string[];
-  /** The ids of the operations whose responses can be stored. */
-  readonly cachedOperations: readonly string[];
-  readonly failureKinds: readonly string[];
-  /** The upper bounds of the buckets, in seconds. */
-  readonly buckets: { readonly duration: readonly number[]; readonly exchange: readonly number[] };
-  readonly counts: TrafficArrays;
 }

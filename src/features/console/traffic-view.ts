@@ -1,5 +1,6 @@
 import { CACHE_RESULTS, STATUS_CLASSES } from '../../engine/telemetry/label-values.ts';
 import type { TrafficStep, TrafficWindow } from './traffic-history.ts';
+import type { Operation } from '../../engine/model/operation.ts';
 import type { ConsoleSources } from './console-sources.ts';
 
 interface TrafficRow extends TrafficSums {
@@ -25,7 +26,10 @@ const MAX_POINTS = 90;
 
 /** Returns the data for the tables and charts, which cover the requested number of minutes. */
 export function trafficView(
-  { traffic, operations }: Pick<ConsoleSources, 'traffic' | 'operations'>,
+  {
+    traffic,
+    operations,
+  }: Pick<ConsoleSources, 'traffic'> & { readonly operations: readonly Pick<Operation, 'id' | 'method' | 'path'>[] },
   request: { readonly minutes: number; readonly operation: string },
 ): TrafficView {
   const window = traffic.window(request.minutes * 60);

@@ -1,8 +1,12 @@
 import { bucketQuantile, sumRow } from './traffic-view.ts';
 import type { GateHistory } from '../../engine/upstream/upstream-gate.ts';
 import type { UpstreamHealth } from '../../engine/upstream/upstream-health.ts';
-import type { ConsoleSources, UpstreamState } from './console-sources.ts';
+import type { UpstreamStats } from '../../engine/upstream/upstream-stats.ts';
+import type { ConsoleSources } from './console-sources.ts';
 import { trimEndOf } from '../../lib/trim-end.ts';
+
+/** The upstream's current state. */
+type UpstreamState = Pick<UpstreamStats, 'inFlight' | 'queued' | 'circuit' | 'openConnections'>;
 
 interface UpstreamView extends UpstreamState, GateHistory {
   /** The upstream's base address, without credentials. */
@@ -42,13 +46,14 @@ export function upstreamView(sources: ConsoleSources, minutes: number): Upstream
     };
   };
   const failures = sumRow(steps, 'failures', failureKinds.length);
+  const gateway = sources.gateway();
   return {
-    ...sources.upstream(),
-    ...sources.upstreamHistory(),
+    ...gateway.upstreamStats(),
+    ...gateway.upstreamHistory(),
     address: addressOf(url),
-    health: sources.upstreamHealth(),
+    health: gateway.upstreamHealth(),
     opensAfter: circuit.failures,
-    startedAt: sources.startedAt,
+    startedAt: gateway.startedAt,
     concurrency,
     queue,
     since,

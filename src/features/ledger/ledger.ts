@@ -4,6 +4,7 @@ import { IN_MEMORY } from '../../lib/replace-file.ts';
 import { assembleLedger } from './assemble-ledger.ts';
 import { options } from './options.ts';
 import { createLedger } from './record/create-ledger.ts';
+import { violationsPage } from './violations-page.ts';
 import { ledgerAt, ledgerStoreOf, openLedgerInMemory, withLedgerFile } from './store/select-store.ts';
 
 const ENTRIES = {
@@ -52,8 +53,20 @@ export const ledger = {
       file === undefined ? ledgerAt(given, redis) : ledgerAt(withLedgerFile(given, file), redis),
     inMemory: (given, parts) => createLedger({ ...parts, inMemory: openLedgerInMemory(given) }),
   },
-  dependsOn: ({ release }) => release,
-  start({ options: given, settings, operations, clock, kindOf, logger, sharing, instance, metrics, lasting }) {
+  dependsOn: ({ release, contract }) => [release, contract.folder],
+  start(context) {
+    const {
+      options: given,
+      settings,
+      operations,
+      clock,
+      kindOf,
+      logger,
+      sharing,
+      instance,
+      metrics,
+      lasting,
+    } = context;
     const setup = { release: settings.release, operations: operations.map(({ id }) => id) };
     const kept = lasting(
       () =>
@@ -76,6 +89,7 @@ export const ledger = {
       finished: kept.record,
       found: kept.record,
       sampled: kept.recordFields,
+      pages: [violationsPage(context)],
     };
   },
 } as const satisfies Feature<typeof options>;

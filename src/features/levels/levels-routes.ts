@@ -115,7 +115,14 @@ export function levelsRoutes(parts: RouteParts): readonly AdminRoute[] {
   return [
     { path: '/levels', access: 'operator', handler, actions: ACTIONS },
     { path: '/overrides', access: 'operator', handler, actions: ACTIONS },
-    { path: '/console/api/levels', access: 'operator', way: 'console', handler: guarded, actions: ACTIONS },
+    {
+      path: '/console/api/levels',
+      access: 'operator',
+      way: 'console',
+      handler: guarded,
+      actions: ACTIONS,
+      words: ['ladder'],
+    },
   ];
 }
 

@@ -6,6 +6,7 @@ import { IN_MEMORY } from '../../lib/replace-file.ts';
 import { decideInForce } from './in-force.ts';
 import { isOfLadder, isOverride, subjectOf } from './level-entry.ts';
 import { LEVELS_METRICS, registerMetrics } from './levels-metrics.ts';
+import { levelsPages } from './levels-pages.ts';
 import { levelsRoutes } from './levels-routes.ts';
 import { createLevels } from './open-levels.ts';
 import { setupOf } from './levels-setup.ts';
@@ -130,6 +131,7 @@ export const levels = {
           maxHours: given.overrides.maxHours,
         }),
       finished: open.ladder.record,
+      pages: levelsPages(() => open.overrides.active().length),
       adminRoutes: levelsRoutes({
         ...context,
         levels: open,

@@ -1,10 +1,10 @@
-import express from 'express';
 import type { Logger } from 'pino';
 import { readStateFile, whyNotStored } from '../../engine/config/state-files.ts';
 import type { Feature } from '../../engine/feature.ts';
 import { IN_MEMORY } from '../../lib/replace-file.ts';
 import { type AuditEntry, auditEntryJson } from './audit-entry.ts';
 import { readTrailFiles, trailFilesOf } from './audit-file.ts';
+import { trailPage, trailRouter } from './trail-page.ts';
 import { createAuditTrail } from './audit-trail.ts';
 import { options } from './options.ts';
 import { shareTrail } from './shared-trail.ts';
@@ -47,13 +47,12 @@ export const auditTrail = {
       },
       acted: trail.record,
       actions: trail.entries,
+      pages: [trailPage(trail)],
       adminRoutes: [
         {
           path: '/audit',
           access: 'operator',
-          handler: express.Router().get('/', async (_req, res) => {
-            res.json({ entries: (await trail.entries()).map(auditEntryJson).toReversed() });
-          }),
+          handler: trailRouter(trail),
         },
       ],
     };

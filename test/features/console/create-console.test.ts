@@ -1,11 +1,17 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { staticFiles } from '../../../src/features/console/static-files.ts';
 import { withReferenceServer } from '../../reference/with-reference-server.ts';
 import { startTestGateway, type TestGateway } from '../../builders/test-gateway.ts';
 
-const PUBLIC = join(import.meta.dirname, '..', '..', '..', 'src', 'features', 'console', 'public');
+const FEATURES = join(import.meta.dirname, '..', '..', '..', 'src', 'features');
+const PUBLIC = join(FEATURES, 'console', 'public');
+/** The folders of the pages that other features have. */
+const PAGES = readdirSync(FEATURES)
+  .map((name) => join(FEATURES, name, 'pages'))
+  .filter((folder) => existsSync(folder));
+const served = () => staticFiles(PAGES.map((folder) => ({ folder })));
 
 describe('the console', () => {
   const { server } = withReferenceServer();
@@ -44,15 +50,18 @@ describe('the console', () => {
   });
 
   it('serves every file of its folder with its media type', async () => {
-    const names = readdirSync(PUBLIC, { recursive: true, encoding: 'utf8', withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name).slice(PUBLIC.length))
+    const filesIn = (folder: string, base: string) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8', withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => base + join(entry.parentPath, entry.name).slice(folder.length));
+    const names = [...filesIn(PUBLIC, ''), ...PAGES.flatMap((folder) => filesIn(folder, '/pages'))]
       // An index page is served at its folder's path.
       .map((name) => (name === '/index.html' ? '/' : name.replace(/\/index\.html$/, '')));
-    const served = [...staticFiles().keys()].filter((name) => !name.startsWith('/vendor/'));
-    expect(served.toSorted()).toEqual(names.toSorted());
+    expect(names).toEqual(expect.arrayContaining(['/', '/main.js', '/pages/traffic.js', '/pages/audit.js']));
+    const paths = [...served().keys()].filter((name) => !name.startsWith('/vendor/'));
+    expect(paths.toSorted()).toEqual(names.toSorted());
     const types = { js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml' } as const;
-    for (const name of staticFiles().keys()) {
+    for (const name of served().keys()) {
       const { status, headers, bytes } = await gateway.admin(`/console${name}`);
       const type = types[name.split('.').at(-1) as keyof typeof types] ?? 'text/html';
       expect([status, String(headers['content-type']).split(';')[0]]).toEqual([200, type]);
@@ -61,7 +70,7 @@ describe('the console', () => {
   });
 
   it('serves modules without package names, which browsers cannot resolve', async () => {
-    for (const name of [...staticFiles().keys()].filter((one) => one.endsWith('.js'))) {
+    for (const name of [...served().keys()].filter((one) => one.endsWith('.js'))) {
       const { text } = await gateway.admin(`/console${name}`);
       const specifiers = [...text.matchAll(/(?:^|[;}\s])(?:import|export)\b[^'";()]*?\bfrom\s*["']([^"']+)["']/g)];
       expect(specifiers.map((match) => match[1]).filter((one) => one?.startsWith('.') !== true)).toEqual([]);

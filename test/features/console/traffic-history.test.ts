@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TrafficCounts } from '../../../src/features/console/traffic-history.ts';
+import type { TrafficCounts } from '../../../src/engine/telemetry/traffic-counts.ts';
 import { createTrafficHistory } from '../../../src/features/console/traffic-history.ts';
 import { createTestClock } from '../../builders/test-clock.ts';
 

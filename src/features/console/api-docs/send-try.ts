@@ -1,7 +1,7 @@
 import { type IncomingHttpHeaders, request as httpRequest } from 'node:http';
-import type { Duplex } from 'node:stream';
 import { toAuthorization } from '../../../lib/basic-credentials.ts';
 import { readBody } from '../../../lib/read-body.ts';
+import type { PublicAddress } from '../../../engine/running-gateway.ts';
 import { headerPairs } from '../../../engine/model/header-pairs.ts';
 
 /** The response to a request from the "Try it" form. Redirects are not followed, and requests are never retried. */
@@ -21,14 +21,6 @@ interface TryResponse {
   readonly cut: boolean;
   /** True if the connection was lost before the end of the body. */
   readonly broken: boolean;
-}
-
-/** The address of the gateway's own public listener. */
-export interface PublicAddress {
-  readonly host: string;
-  readonly port: number;
-  /** Connects to the listener from within the process. Set if the listener uses TLS. */
-  readonly connect?: () => Duplex;
 }
 
 const MAX_SHOWN_BYTES = 512 * 1024;

@@ -1,33 +1,32 @@
 import { isUnreachable, signOut } from './lib/api.js';
-import { plural, time } from './lib/format.js';
+import { time } from './lib/format.js';
 import { html, render, useCallback, useEffect, useRef, useState } from './lib/html.js';
+import { setOperationPages } from './lib/operation-links.js';
 import { usePaused, usePoll } from './lib/poll.js';
 import { hrefOf, useRoute } from './lib/route.js';
 import { Reading } from './lib/trouble.js';
-import { AuditPage } from './pages/audit.js';
-import { CachePage } from './pages/cache.js';
-import { ConfigurationPage } from './pages/configuration.js';
-import { FleetPage } from './pages/fleet.js';
-import { LadderPage } from './pages/ladder.js';
-import { OverridesPage } from './pages/overrides.js';
-import { PermissionsPage } from './pages/permissions.js';
-import { TrafficPage } from './pages/traffic.js';
-import { UpstreamPage } from './pages/upstream.js';
-import { ViolationPage } from './pages/violation.js';
-import { ViolationsPage } from './pages/violations.js';
+/** The modules of the pages that have been opened, by the page's name. */
+const modules = new Map();
 
-const PAGES = [
-  ['traffic', 'Traffic', TrafficPage],
-  ['violations', 'Violations', ViolationsPage],
-  ['ladder', 'Ladder', LadderPage],
-  ['overrides', 'Overrides', OverridesPage],
-  ['permissions', 'Permissions', PermissionsPage],
-  ['cache', 'Cache', CachePage],
-  ['upstream', 'Upstream', UpstreamPage],
-  ['fleet', 'Fleet', FleetPage],
-  ['configuration', 'Configuration', ConfigurationPage],
-  ['audit', 'Audit', AuditPage],
-];
+/** Loads the module of a page. Returns it, or the error, and undefined while it is being loaded. */
+function useModule(name) {
+  const [, setLoaded] = useState({});
+  const known = name === undefined ? undefined : modules.get(name);
+  useEffect(() => {
+    if (name === undefined || modules.get(name)?.Page !== undefined) return;
+    const load = async () => {
+      try {
+        modules.set(name, await import(`./pages/${name}.js`));
+      } catch {
+        // The next visit tries again.
+        modules.set(name, { error: new Error('The page could not be loaded.') });
+      }
+      setLoaded({});
+    };
+    void load();
+  }, [name]);
+  return known;
+}
 
 function App() {
   const route = useRoute();
@@ -39,8 +38,12 @@ function App() {
     setTimeout(() => setAnnouncement(text));
   }, []);
   const [name = 'traffic', word] = route.words;
-  const [, title, Listed] = PAGES.find(([own]) => own === name) ?? [name, 'Not found', NotFound];
-  const Page = name === 'violations' && word !== undefined ? ViolationPage : Listed;
+  const pages = status.data?.pages;
+  setOperationPages(pages);
+  const page = pages?.find((one) => one.name === name);
+  const title =
+    page?.title ?? (pages === undefined ? `${name.slice(0, 1).toUpperCase()}${name.slice(1)}` : 'Not found');
+  const module = useModule(page?.name);
   const place = [name, word ?? ''].join('/');
   const [signedOut, setSignedOut] = useState(false);
   const isGone = isUnreachable(status.error);
@@ -61,10 +64,10 @@ function App() {
     <div class="frame">
       <nav aria-label="Pages">
         <ul>
-          ${PAGES.filter(([own]) => own !== 'fleet' || status.data?.shared !== undefined).map(
-            ([own, label]) =>
-              html`<li key=${own}>
-                <a href=${hrefOf([own])} aria-current=${own === name ? 'page' : undefined}>${label}</a>
+          ${pages?.map(
+            (one) =>
+              html`<li key=${one.name}>
+                <a href=${hrefOf([one.name])} aria-current=${one.name === name ? 'page' : undefined}>${one.title}</a>
               </li>`,
           )}
           <li><a href="reference">API docs</a></li>
@@ -74,17 +77,19 @@ function App() {
         <${ErrorNote} status=${status} isGone=${isGone} />
         <${HealthNotes} status=${status.data} />
         ${
-          status.data === undefined
-            ? html`<h1>${title}</h1>
-                <${Reading} error=${status.error} shownError=${status.error?.message} />`
-            : html`<${Page}
-                key=${place}
-                words=${route.words}
-                query=${route.query}
-                status=${status.data}
-                shownError=${status.error?.message}
-                announce=${announce}
-              />`
+          status.data !== undefined && page === undefined
+            ? html`<${NotFound} />`
+            : module?.Page === undefined
+              ? html`<h1>${title}</h1>
+                  <${Reading} error=${module?.error ?? status.error} shownError=${status.error?.message} />`
+              : html`<${module.Page}
+                  key=${place}
+                  words=${route.words}
+                  query=${route.query}
+                  status=${status.data}
+                  shownError=${status.error?.message}
+                  announce=${announce}
+                />`
         }
       </main>
     </div>
@@ -108,10 +113,10 @@ function Head({ status: { data, updatedAt, error }, onSignedOut }) {
         }
         <span class="badge">mode ${data.mode}</span>
         ${data.enforced.length === 0 && html`<span class="badge warn">nothing enforced</span>`}
-        ${
-          data.changes > 0 &&
-          html`<a class="badge warn" href=${hrefOf(['overrides'])}>${plural(data.changes, 'changed level')}</a>`
-        }
+        ${data.pages.map(
+          ({ name, notice }) =>
+            notice !== undefined && html`<a key=${name} class="badge warn" href=${hrefOf([name])}>${notice}</a>`,
+        )}
         ${!data.writable && html`<span class="badge" title=${data.readOnlyReason}>read-only</span>`}
         <span class="muted wide">release ${data.release}</span>`
     }

@@ -9,7 +9,7 @@ import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
 
 /** The page that shows the stored responses by operation and by tag, with buttons for purging them. */
-export function CachePage({ query, status, shownError, announce }) {
+export function Page({ query, status, shownError, announce }) {
   const { data: fresh, stale, error, refresh } = usePoll(withQuery('cache', query));
   const data = fresh ?? stale;
   const [purging, setPurging] = useState(/** @type {any} */ (undefined));

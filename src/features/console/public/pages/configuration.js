@@ -45,7 +45,7 @@ function ReloadResult({ result }) {
  * The page that shows all keys in the effective configuration and where each value comes from, with a button for
  * reloading the configuration.
  */
-export function ConfigurationPage({ query, status, shownError, announce }) {
+export function Page({ query, status, shownError, announce }) {
   const { data, error, refresh } = usePoll('configuration');
   const [reloading, setReloading] = useState(/** @type {'asking' | 'running' | undefined} */ (undefined));
   const [result, setResult] = useState(/** @type {any} */ (undefined));

@@ -12,7 +12,7 @@ const AGREED = ['version', 'contract', 'configuration', 'baseline'];
 const SILENT_SECONDS = 7;
 
 /** The page that lists the gateways that share state, each with its counts. */
-export function FleetPage({ status, shownError }) {
+export function Page({ status, shownError }) {
   const { data, error } = usePoll('fleet');
   if (data === undefined)
     return html`<h1>Fleet</h1>

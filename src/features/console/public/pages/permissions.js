@@ -19,7 +19,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
  * The page that shows the permissions of roles and accounts by operation. It also explains how individual requests are
  * handled.
  */
-export function PermissionsPage({ query, shownError }) {
+export function Page({ query, shownError }) {
   const { data, error } = usePoll('permissions');
   return html`
     <h1>Permissions</h1>

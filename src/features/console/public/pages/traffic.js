@@ -15,7 +15,7 @@ const FOLDED = 'folded';
 const choose = (change) => changeQuery(['traffic'], change);
 
 /** The page that shows each operation's rate, errors, latency and hit ratio in charts and a table. */
-export function TrafficPage({ query, status, shownError }) {
+export function Page({ query, status, shownError }) {
   const minutes = SPANS.includes(Number(query.minutes)) ? query.minutes : '15';
   const requested = query.operation ?? '';
   const { data: fresh, stale, error } = usePoll(withQuery('traffic', { minutes, operation: requested }));

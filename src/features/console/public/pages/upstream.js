@@ -12,7 +12,7 @@ const CIRCUIT = {
 };
 
 /** The page that shows the upstream's current state and its history over the last 15 minutes. */
-export function UpstreamPage({ shownError }) {
+export function Page({ shownError }) {
   const { data, error } = usePoll(withQuery('upstream', { minutes: '15' }));
   if (data === undefined)
     return html`<h1>Upstream</h1>

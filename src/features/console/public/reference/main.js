@@ -1,6 +1,7 @@
 import { get, isUnreachable } from '../lib/api.js';
 import { html, render, useEffect, useState } from '../lib/html.js';
 import { usePoll } from '../lib/poll.js';
+import { setOperationPages } from '../lib/operation-links.js';
 import { matches } from './filter.js';
 import { Operation } from './operation.js';
 import { Prose } from './prose.js';
@@ -103,7 +104,9 @@ function readWithRetry(onRead, onError) {
   let timer;
   const read = async () => {
     try {
-      onRead(await get('contract'));
+      const contract = await get('contract');
+      setOperationPages(contract.pages);
+      onRead(contract);
       onError(undefined);
     } catch (error) {
       onError(error);

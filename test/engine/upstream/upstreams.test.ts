@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createUpstreams } from '../../../../src/engine/assembly/features/upstreams.ts';
-import type { Upstream } from '../../../../src/engine/upstream/create-upstream.ts';
-import type { UpstreamStats } from '../../../../src/engine/upstream/upstream-stats.ts';
+import { createUpstreams } from '../../../src/engine/upstream/upstreams.ts';
+import type { Upstream } from '../../../src/engine/upstream/create-upstream.ts';
+import type { UpstreamStats } from '../../../src/engine/upstream/upstream-stats.ts';
 
 /** Creates an upstream with the given statistics. */
 function fakeUpstream(stats: Partial<UpstreamStats> = {}) {

@@ -6,7 +6,7 @@ import {
   readAcceptRequest,
   type ViolationFilter,
   violationRows,
-} from '../../../src/features/console/violations-api.ts';
+} from '../../../src/features/ledger/violations-api.ts';
 import type { LedgerSnapshot } from '../../../src/engine/model/ledger-entry.ts';
 import { UNDOCUMENTED_FIELD } from '../../../src/engine/model/violation.ts';
 import { entryWith, rowWith } from './violation-fixtures.ts';

@@ -1,4 +1,4 @@
-import type { ViolationRow } from '../../../src/features/console/violations-api.ts';
+import type { ViolationRow } from '../../../src/features/ledger/violations-api.ts';
 import type { LedgerEntry } from '../../../src/engine/model/ledger-entry.ts';
 
 /** Creates a ledger entry with only the members that matter here. */

@@ -28,7 +28,7 @@ const WORDS = {
 /**
  * The page that shows the level of each check for each operation, and the next step (from off to report to enforce).
  */
-export function LadderPage({ query, status, shownError, announce }) {
+export function Page({ query, status, shownError, announce }) {
   const { data, error, refresh } = usePoll('levels/ladder');
   const [lifting, setLifting] = useState(/** @type {any} */ (undefined));
   const [problem, setProblem] = useState(/** @type {import('../lib/api.js').ApiError | undefined} */ (undefined));

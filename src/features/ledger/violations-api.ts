@@ -8,11 +8,13 @@ import {
   type LedgerEntry,
   type LedgerSnapshot,
 } from '../../engine/model/ledger-entry.ts';
-import type { ConsoleSources } from './console-sources.ts';
+import type { FeatureContext } from '../../engine/feature.ts';
+import { createContractPlaces } from '../../engine/contract/contract-places.ts';
+import type { PageFailed } from '../../engine/http/operator-page.ts';
 import { isAdvisory } from '../../engine/model/violation.ts';
 import { withLatestDrift } from '../../engine/model/release-drift.ts';
 import { suggestFix } from '../../engine/contract/suggest-fix.ts';
-import { queryNumber, queryText } from './query-values.ts';
+import { queryNumber, queryText } from '../../lib/query-values.ts';
 import { membersOf } from '../../lib/plain-object.ts';
 import { containsCredential } from '../../engine/privacy/secret-text.ts';
 import { noteAction } from '../../engine/http/admin-actions.ts';
@@ -27,23 +29,38 @@ const detailsOf = ({ reason, owner, expires }: AcceptedViolation) => ({ reason, 
 const OUTAGE = 'This is a failure of the upstream. Fix it instead of accepting it.';
 const NO_BASELINE = 'To accept violations, set contract.baseline to a file and restart.';
 
+const MAX_BODY_BYTES = 65_536;
+
 /**
  * Creates the API for violations. It returns a filtered list or a single violation, and lets operators accept
  * violations.
  */
-export function createViolationsApi(sources: ConsoleSources, writes: RequestHandler): Router {
-  const { ledger, baseline, clock } = sources;
+export function createViolationsApi(
+  context: Pick<FeatureContext<unknown>, 'records' | 'gateway' | 'clock' | 'settings' | 'operations'>,
+  guard: RequestHandler,
+  failed: PageFailed,
+): Router {
+  const { records, gateway, clock, settings, operations } = context;
+  const placeOf = createContractPlaces(settings.contract.folder, operations, process.cwd());
+  const baselineNow = () => gateway().acceptance();
   const router = express.Router();
+  // The guard runs before the body is read.
+  const writes = [guard, express.json({ limit: MAX_BODY_BYTES })];
   const read = async (release = '', replica = '') => {
     const wanted = { history: true, ...(replica !== '' && { replica }) };
-    const snapshot = withLatestDrift(await ledger.snapshot(wanted), release === '' ? undefined : release);
-    return { snapshot, rows: violationRows(snapshot, baseline?.read(), clock(), release) };
+    const snapshot = withLatestDrift(await records.snapshot(wanted), release === '' ? undefined : release);
+    return { snapshot, rows: violationRows(snapshot, baselineNow()?.read(), clock(), release) };
   };
   const storedOf = (fingerprint: string) => {
-    const known = baseline?.read().accepted.find((one) => one.fingerprint === fingerprint);
+    const known = baselineNow()
+      ?.read()
+      .accepted.find((one) => one.fingerprint === fingerprint);
     return known && detailsOf(known);
   };
-  const acceptance = { file: baseline?.file, reason: baseline === undefined ? NO_BASELINE : undefined };
+  const acceptanceNow = () => {
+    const baseline = baselineNow();
+    return { file: baseline?.file, reason: baseline === undefined ? NO_BASELINE : undefined };
+  };
 
   router.get('/', async ({ query }, res) => {
     const { snapshot, rows: all } = await read(queryText(query, 'release'), queryText(query, 'replica'));
@@ -80,7 +97,7 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
       dropped,
       takenAt,
       all: all.filter(isContractViolation).length,
-      acceptance,
+      acceptance: acceptanceNow(),
     });
   });
 
@@ -91,22 +108,23 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
     if (row === undefined || entry === undefined) {
       res.status(404).json({ error: 'The ledger does not contain this violation; it may have expired.' });
     } else {
-      const place = sources.placeOf(entry);
+      const place = placeOf(entry);
       const { file, line, pointer } = place;
-      const fix = suggestFix(entry, place, sources.settings.profile.basePath);
+      const fix = suggestFix(entry, place, settings.profile.basePath);
       res.json({
         ...row,
         samples: entry.samples,
         place: { file, line, pointer },
         fix,
-        acceptance: isOutage(row) ? { ...acceptance, reason: OUTAGE } : acceptance,
+        acceptance: { ...acceptanceNow(), ...(isOutage(row) && { reason: OUTAGE }) },
       });
     }
   });
 
-  router.post('/:fingerprint/withdraw', writes, async (req, res) => {
+  router.post('/:fingerprint/withdraw', ...writes, async (req, res) => {
     const fingerprint = String(req.params['fingerprint']);
     const before = storedOf(fingerprint);
+    const baseline = baselineNow();
     noteAction(res, { subject: { fingerprint: fingerprint.slice(0, MAX_FINGERPRINT) }, ...(before && { before }) });
     if (baseline === undefined) {
       res.status(409).json({ error: NO_BASELINE });
@@ -116,12 +134,12 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
       if (await baseline.withdraw(fingerprint)) res.json({ withdrawn: fingerprint });
       else res.status(404).json({ error: `${baseline.file} does not contain this violation.` });
     } catch (error) {
-      sources.onError(error, req);
+      failed(error, req);
       res.status(500).json({ error: `Writing ${baseline.file} failed; see the log for the cause.` });
     }
   });
 
-  router.post('/:fingerprint/accept', writes, async (req, res) => {
+  router.post('/:fingerprint/accept', ...writes, async (req, res) => {
     const fingerprint = String(req.params['fingerprint']);
     noteAction(res, { subject: { fingerprint: fingerprint.slice(0, MAX_FINGERPRINT) } });
     const { rows } = await read();
@@ -130,6 +148,7 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
       res.status(404).json({ error: 'The ledger does not contain this violation; it may have expired.' });
       return;
     }
+    const baseline = baselineNow();
     if (baseline === undefined) {
       res.status(409).json({ error: NO_BASELINE });
       return;
@@ -151,7 +170,7 @@ export function createViolationsApi(sources: ConsoleSources, writes: RequestHand
       res.json({ accepted: form.accepted });
     } catch (error) {
       // The baseline file was damaged or removed after startup. The log contains the details.
-      sources.onError(error, req);
+      failed(error, req);
       res.status(500).json({ error: `Writing ${baseline.file} failed; see the log for the cause.` });
     }
   });

@@ -10,7 +10,7 @@ const OUTCOMES = { done: 'good', refused: 'warn', failed: 'bad' };
 const choose = (change) => changeQuery(['audit'], change);
 
 /** The page that lists every change that was made or refused on the admin side, newest first. */
-export function AuditPage({ query, shownError }) {
+export function Page({ query, shownError }) {
   const { data, error } = usePoll('audit');
   if (data === undefined)
     return html`<h1>Audit</h1>
@@ -27,7 +27,7 @@ export function AuditPage({ query, shownError }) {
   return html`
     <h1>Audit</h1>
     <p class="muted">
-      Every change on the admin side, whether it was made or refused: the latest entries, newest first.
+      Every change on the admin side, whether it was made or refused: the latest ${data.shown} entries, newest first.
     </p>
     <${Trouble} error=${error} shownError=${shownError} />
     <form class="filters card" role="search" aria-label="Audit" onSubmit=${(event) => event.preventDefault()}>

@@ -7,10 +7,10 @@ import { usePoll } from '../lib/poll.js';
 import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
 import { hrefOf } from '../lib/route.js';
-import { Hours, stateOf } from './violations.js';
+import { Hours, stateOf } from './violation-cells.js';
 
 /** The page that shows one violation: its location, its counts, sample requests, and a form for accepting it. */
-export function ViolationPage({ words, status, shownError, announce }) {
+export function Violation({ words, status, shownError, announce }) {
   const fingerprint = words[1];
   const { data, error, refresh } = usePoll(`violations/${encodeURIComponent(fingerprint)}`);
   const [accepting, setAccepting] = useState(false);

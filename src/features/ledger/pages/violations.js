@@ -1,11 +1,12 @@
 import { withQuery } from '../lib/api.js';
-import { Sparkline } from '../lib/chart.js';
 import { age, count, NONE, percent, plural } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { usePoll } from '../lib/poll.js';
 import { changeQuery, hrefOf } from '../lib/route.js';
 import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
+import { Violation } from './violation.js';
+import { Hours, stateOf } from './violation-cells.js';
 
 /** @type {readonly (readonly [name: string, label: string])[]} */
 const FILTERS = [
@@ -28,8 +29,13 @@ const ORDERS = [
 
 const choose = (change) => changeQuery(['violations'], { page: '', ...change });
 
-/** The page that lists the violations in the ledger, with filters. */
-export function ViolationsPage({ query, status, shownError }) {
+/** The page that lists the violations in the ledger, or shows one of them. */
+export function Page(props) {
+  return props.words[1] === undefined ? html`<${Violations} ...${props} />` : html`<${Violation} ...${props} />`;
+}
+
+/** Lists the violations, with filters. */
+function Violations({ query, status, shownError }) {
   const { data: fresh, stale, error } = usePoll(withQuery('violations', query));
   const data = fresh ?? stale;
   return html`
@@ -165,26 +171,10 @@ function operationOf({ operation }) {
   return html`<a class="block" href=${hrefOf(['traffic'], { operation })}>${operation}</a>`;
 }
 
-/** The number of occurrences in each of the last 24 hours. */
-export function Hours({ history }) {
-  if (history === undefined) return NONE;
-  const sum = history.hours.reduce((all, one) => all + one, 0);
-  const label = `${plural(sum, 'occurrence')} in the last 24 hours, ${count(history.hours.at(-1))} in the current hour`;
-  return html`<${Sparkline} hours=${history.hours} label=${label} />`;
-}
-
 /** Returns a violation's location. For a denial, this is the missing permission. */
 function placeOf({ keyword, location, at }) {
   if (keyword === 'permission-denied') return at === '' ? '' : `requires ${at}`;
   return at === '' ? location : `${location} ${at}`;
-}
-
-/** Returns a badge that shows a violation's state. */
-export function stateOf({ accepted }) {
-  if (accepted === undefined) return html`<span class="badge warn">new</span>`;
-  return accepted.expired
-    ? html`<span class="badge bad">expired</span>`
-    : html`<span class="badge good">accepted</span>`;
 }
 
 function Pages({ data: { page, pageCount }, query }) {

@@ -1,5 +1,5 @@
-import type { Upstream } from '../../upstream/create-upstream.ts';
-import { countsOf, sumOfStats, type UpstreamStats } from '../../upstream/upstream-stats.ts';
+import type { Upstream } from './create-upstream.ts';
+import { countsOf, sumOfStats, type UpstreamStats } from './upstream-stats.ts';
 
 /** The upstream for new requests, and the replaced upstreams that are not yet closed. */
 export interface Upstreams {

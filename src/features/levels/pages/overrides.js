@@ -26,7 +26,7 @@ const MINUTES = [
 ];
 
 /** The page that shows the active overrides and their audit trail, with buttons for setting and ending overrides. */
-export function OverridesPage({ status, shownError, announce }) {
+export function Page({ status, shownError, announce }) {
   const { data, error, refresh } = usePoll('levels');
   const [adding, setAdding] = useState(false);
   const [ending, setEnding] = useState(/** @type {any} */ (undefined));
