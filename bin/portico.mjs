@@ -6,11 +6,12 @@ import { existsSync } from 'fs';
 import * as nodeModule from 'module';
 import { fileURLToPath } from 'url';
 
-const major = Number(process.versions.node.split('.')[0]);
+const [major, minor] = process.versions.node.split('.').map(Number);
 
-if (major < 24 || typeof crypto.argon2 !== 'function') {
+// Earlier versions report a zstd body that ends early as complete.
+if (major < 24 || (major === 24 && minor < 21) || typeof crypto.argon2 !== 'function') {
   process.stderr.write(
-    `portico needs Node.js 24.7 or newer; this is ${process.version} (${process.execPath}). In a checkout use: npm start\n`,
+    `portico needs Node.js 24.21 or newer; this is ${process.version} (${process.execPath}). In a checkout use: npm start\n`,
   );
   process.exitCode = 1;
 } else {

@@ -50,7 +50,7 @@ describe('the package', () => {
   );
 
   it("includes its own Node and permits only Node's install script", () => {
-    expect(manifest.engines).toEqual({ node: '>=24.7' });
+    expect(manifest.engines).toEqual({ node: '>=24.21' });
     expect(manifest.allowScripts).toEqual({ node: true });
     expect(manifest.devDependencies['node']).toMatch(/^(2[4-9]|[3-9]\d)\./);
   });
