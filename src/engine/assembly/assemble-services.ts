@@ -70,8 +70,6 @@ export interface Services extends LastingServices, Acceptance {
   readonly failingPages: FailingPages;
   readonly authenticator: Authenticator;
   readonly logins: LoginMemory;
-  /** The number of reloads that ended the acceptance of at least one violation. */
-  readonly withdrawals: number;
   /** Passes a finished request's trace to all trace observers. */
   readonly recordTrace: (trace: Trace) => void;
 }
@@ -198,7 +196,6 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     ),
     accepts,
     isAccepted,
-    withdrawals: (kept?.withdrawals ?? 0) + (before !== undefined && withdrawsAcceptance(before.start, start) ? 1 : 0),
     recordTrace: createRecorder(settings, start, parts, { ...lasting, features }),
   };
 }
@@ -335,14 +332,6 @@ function identitySources({ settings, start: { address, roles } }: Sources) {
     authentication.verifier === 'file' ? roles.accounts.map((one) => [one.name, one.passwordHash, names]) : [];
   const { sessionCookies } = settings.upstream;
   return [authentication, mode.transparent && !refusesByIdentity(settings), address, passwords, sessionCookies];
-}
-
-/** Returns whether any violation accepted before the reload is no longer accepted. */
-function withdrawsAcceptance(before: Pick<Start, 'baseline'>, after: Pick<Start, 'baseline'>): boolean {
-  const accepted = new Map(after.baseline?.read().accepted.map((one) => [one.fingerprint, one.expires]));
-  return (before.baseline?.read().accepted ?? []).some(
-    ({ fingerprint, expires }) => !accepted.has(fingerprint) || accepted.get(fingerprint) !== expires,
-  );
 }
 
 /** Returns the function that passes each trace to all observers. */

@@ -74,10 +74,7 @@ export function compileGateway(
     services.features.stages,
   );
   const { levels } = services.features;
-  const isShared = services.shared !== undefined;
-  const pageVersionOf = createPageVersions(settings, start, () =>
-    isShared ? digestOfAccepted(start.baseline) : services.withdrawals,
-  );
+  const pageVersionOf = createPageVersions(settings, start, () => digestOfAccepted(start.baseline));
   const planned = (operation: Operation) => {
     const configured = planOperation(settings, operation);
     const effective = { ...configured, ...levels?.of(configured) };
@@ -104,7 +101,7 @@ export function compileGateway(
   };
   // Some pages are stored only because this gateway's baseline accepts their violations. Gateways with a different
   // baseline must not use them, so page versions change whenever the baseline changes.
-  if (isShared) start.baseline?.onChange(() => [...plans.keys()].forEach(recompile));
+  start.baseline?.onChange(() => [...plans.keys()].forEach(recompile));
   return {
     basePath: settings.profile.basePath,
     contract,

@@ -23,21 +23,20 @@ interface VersionedSettings {
  * permissions, redaction, page bounds and rewritten addresses. A page's key also contains the audience. If callers with
  * the same permissions share a page, the audience identifies these permissions.
  *
- * `withdrawals` is the number of reloads that have withdrawn the acceptance of a violation. A page that was stored
- * because its violations were accepted must not be served after such a reload. If several gateways share their pages,
- * `withdrawals` is a digest of the accepted violations instead, because each gateway counts only its own reloads.
+ * `accepted` returns a digest of the accepted violations. A page that was stored because its violations were accepted
+ * must not be served, by any gateway, once they are not.
  */
 export function createPageVersions(
   { upstream, authentication }: VersionedSettings,
   { contract, address }: { readonly contract: Pick<Contract, 'version'>; readonly address: UpstreamAddress },
-  withdrawals: () => number | string,
+  accepted: () => string,
 ): (planned: Omit<PlannedOperation, 'pageVersion'>) => string {
   const { credentials, permissionMessages, responseHeaders } = upstream;
   const account = credentials.kind === 'service' ? credentials.username : undefined;
   const common = [address, account, authentication.verifier, permissionMessages, responseHeaders];
   return ({ serviceCredential, checks, cache }) => {
     const stored = cache && { ...cache, store: storableVerdict(cache, checks) };
-    return `${contract.version}.${digest([common, withdrawals(), serviceCredential, stored])}`;
+    return `${contract.version}.${digest([common, accepted(), serviceCredential, stored])}`;
   };
 }
 

@@ -7,10 +7,10 @@ import { settingsOf } from '../assembly/settings.ts';
 const questions = operationWith({ id: 'listQuestions', identityIndependent: true });
 
 /** Returns the page version of listQuestions. */
-function versionWith(config: Readonly<Record<string, unknown>> = {}, contract = 'c', origin = 'http://a', epoch = 0) {
+function versionWith(config: Readonly<Record<string, unknown>> = {}, contract = 'c', origin = 'http://a', accepted = '') {
   const settings = settingsOf(config);
   const start = { contract: { version: contract }, address: { origin, basePath: '' } };
-  return createPageVersions(settings, start, () => epoch)(planOperation(settings, questions));
+  return createPageVersions(settings, start, () => accepted)(planOperation(settings, questions));
 }
 
 const SERVICE = { upstream: { credentials: { kind: 'service', username: 'a', password: 'p' } } };
@@ -19,7 +19,7 @@ describe('the page version', () => {
   it.each([
     ['the contract', () => versionWith({}, 'd')],
     ['the address of the upstream', () => versionWith({}, 'c', 'http://b')],
-    ['a withdrawn acceptance of a violation', () => versionWith({}, 'c', 'http://a', 1)],
+    ['a withdrawn acceptance of a violation', () => versionWith({}, 'c', 'http://a', 'b')],
     ['the freshness of pages', () => versionWith({ cache: { freshSeconds: 7 } })],
     ['the rule for storing pages', () => versionWith({ cache: { store: 'valid' } })],
     [
