@@ -272,8 +272,8 @@ describe('the tests', () => {
   it('are rejected if they match no source folder or no source file', () => {
     const planted = [
       'engine/cache/planted.test.ts',
-      'engnie/cache/page-cache.test.ts',
-      'engine/cache/page-cache.test.ts',
+      'engnie/cache/memory-pages.test.ts',
+      'engine/cache/memory-pages.test.ts',
       'engine/cache/fixture.ts',
     ];
     expect(strayTests(planted, sources, { folders: [], tests: [] })).toEqual([

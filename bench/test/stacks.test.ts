@@ -45,7 +45,7 @@ test('functions are grouped by the kind of work that they do', () => {
   assert.equal(group('toString', ''), 'V8 and Node built-ins');
   assert.match(group('wasm-function[2]', 'wasm://wasm/327d147e'), /^WebAssembly: the scanner/);
   assert.equal(group('x', 'node:internal/streams/writable'), 'Node: net and streams');
-  assert.equal(group('x', `${HERE}src/engine/cache/page-cache.ts`), 'Portico: cache');
+  assert.equal(group('x', `${HERE}src/engine/cache/memory-pages.ts`), 'Portico: cache');
   assert.equal(group('x', `${HERE}node_modules/express/lib/a.js`), 'package express');
   assert.equal(group('x', `${HERE}node_modules/a/node_modules/@b/c/d.js`), 'package @b/c');
 });

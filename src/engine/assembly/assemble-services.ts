@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { DestinationStream, Logger } from 'pino';
 import { type AudienceGuard, createAudienceGuard } from '../cache/audience-guard.ts';
 import { changingTags } from '../cache/change-follower.ts';
-import { createPageCache, type PageCache } from '../cache/page-cache.ts';
+import { createPageCache, type PageCache } from '../cache/memory-pages.ts';
 import { followChanges, isSharable } from '../cache/shared-pages.ts';
 import { observesLimits, type Settings } from '../config/settings.ts';
 import { createTraceRecorder, type TraceObserver } from '../http/public-handler.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import type { AudienceGuard } from '../cache/audience-guard.ts';
-import type { PageCache } from '../cache/page-cache.ts';
+import type { PageCache } from '../cache/memory-pages.ts';
 import { settingsDigest } from '../config/changed-keys.ts';
 import type { Settings } from '../config/settings.ts';
 import { packageVersion } from '../../lib/package-root.ts';

@@ -1,7 +1,7 @@
 import type { Sharing } from '../sharing/sharing.ts';
 import type { AudienceGuard } from './audience-guard.ts';
 import type { ChangeFollower } from './change-follower.ts';
-import type { PageCache } from './page-cache.ts';
+import type { PageCache } from './memory-pages.ts';
 import { audienceOfKey, isShared, operationOfKey } from './stored-page.ts';
 
 /** The demotions made by all gateways. An operation is demoted when its responses are found to depend on the caller. */

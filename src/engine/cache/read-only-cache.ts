@@ -1,4 +1,4 @@
-import type { PageCache } from './page-cache.ts';
+import type { PageCache } from './memory-pages.ts';
 
 /** Returns a view of a cache that finds the same pages but leaves the cache unchanged. */
 export function readOnly(cache: PageCache): PageCache {

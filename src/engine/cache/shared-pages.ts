@@ -7,10 +7,10 @@ import type { LogPosition } from '../model/change-log.ts';
 import type { Claim } from '../sharing/sharing.ts';
 import { isKnownEverywhere, audienceOfKey, type StoredPage } from './stored-page.ts';
 import { type ChangeFollower, changingTags } from './change-follower.ts';
-import type { Compress, PageCache } from './page-cache.ts';
+import type { Compress, PageCache } from './memory-pages.ts';
 import type { PageStore } from './page-store.ts';
 import type { Freshness } from './cache-options.ts';
-import { decodePage, encodePage, type SharedPage } from './shared-page.ts';
+import { decodePage, encodePage, type SharedPage } from './shared-page-format.ts';
 
 /**
  * What kind of page a request needs from the second cache level, and whether it may wait while another gateway fetches

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { createAcceptsGzip, gzipEtag, notModified } from '../cache/representation.ts';
-import type { PageCache } from '../cache/page-cache.ts';
+import type { PageCache } from '../cache/memory-pages.ts';
 import { contentType, headerValue, type HeaderPairs } from '../model/header-pairs.ts';
 import type { StreamedBody } from '../model/streamed-body.ts';
 import type { Trace } from '../model/trace.ts';

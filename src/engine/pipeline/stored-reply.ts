@@ -2,7 +2,7 @@ import { type CacheOutcome, cacheStatus } from '../cache/cache-status.ts';
 import { audienceOf, cacheKey, CLIENT_CACHE_HEADERS } from '../cache/stored-page.ts';
 import { etagOf } from '../cache/representation.ts';
 import { freshnessFor, storeRefusal, upstreamAge } from '../cache/may-store.ts';
-import type { CacheLookup, Fill, PageCache } from '../cache/page-cache.ts';
+import type { CacheLookup, Fill, PageCache } from '../cache/memory-pages.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { StoreRefusal } from '../model/trace.ts';
 import { contentType, headerValue, mediaTypeOf } from '../model/header-pairs.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cacheKey, operationOfKey } from '../../../src/engine/cache/stored-page.ts';
-import { createPageCache } from '../../../src/engine/cache/page-cache.ts';
+import { createPageCache } from '../../../src/engine/cache/memory-pages.ts';
 import { createTestClock } from '../../builders/test-clock.ts';
 
 function cacheWith(...pages: readonly (readonly [operation: string, target: string, tags: readonly string[]])[]) {

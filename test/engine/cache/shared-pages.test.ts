@@ -2,7 +2,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type ChangeFollower, createChangeFollower } from '../../../src/engine/cache/change-follower.ts';
-import { createPageCache, type PageCache } from '../../../src/engine/cache/page-cache.ts';
+import { createPageCache, type PageCache } from '../../../src/engine/cache/memory-pages.ts';
 import type { PageStore } from '../../../src/engine/cache/page-store.ts';
 import { createSharedPages, followChanges, type SharedPages } from '../../../src/engine/cache/shared-pages.ts';
 import { type StoredPageInput, cacheKey } from '../../../src/engine/cache/stored-page.ts';

@@ -1,7 +1,7 @@
 import type { StoreRefusal } from '../../../src/engine/model/trace.ts';
 import { describe, expect, it } from 'vitest';
 import type { Validity } from '../../../src/engine/cache/may-store.ts';
-import { createPageCache } from '../../../src/engine/cache/page-cache.ts';
+import { createPageCache } from '../../../src/engine/cache/memory-pages.ts';
 import { bodyFactsOf } from '../../../src/engine/pipeline/known-bodies.ts';
 import type { Reply } from '../../../src/engine/pipeline/reply.ts';
 import { pageCountKey, pageKey, storePage } from '../../../src/engine/pipeline/stored-reply.ts';

@@ -2,7 +2,7 @@ import type { AudienceGuard } from '../../cache/audience-guard.ts';
 import { audienceOf } from '../../cache/stored-page.ts';
 import { etagOf } from '../../cache/representation.ts';
 import { longestFreshness, mayBypass } from '../../cache/may-store.ts';
-import type { CacheLookup, PageCache } from '../../cache/page-cache.ts';
+import type { CacheLookup, PageCache } from '../../cache/memory-pages.ts';
 import type { SharedPages } from '../../cache/shared-pages.ts';
 import { tagsOf } from '../../cache/tags.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';

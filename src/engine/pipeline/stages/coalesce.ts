@@ -1,4 +1,4 @@
-import type { PageCache } from '../../cache/page-cache.ts';
+import type { PageCache } from '../../cache/memory-pages.ts';
 import { GatewayError } from '../../errors/gateway-error.ts';
 import { createSingleFlight } from '../../../lib/single-flight.ts';
 import type { Trace } from '../../model/trace.ts';

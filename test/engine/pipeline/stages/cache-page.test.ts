@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type AudienceGuard, createAudienceGuard } from '../../../../src/engine/cache/audience-guard.ts';
-import { createPageCache, type PageCache } from '../../../../src/engine/cache/page-cache.ts';
+import { createPageCache, type PageCache } from '../../../../src/engine/cache/memory-pages.ts';
 import type { SharedPages } from '../../../../src/engine/cache/shared-pages.ts';
 import { GatewayError } from '../../../../src/engine/errors/gateway-error.ts';
 import { headerValue } from '../../../../src/engine/model/header-pairs.ts';

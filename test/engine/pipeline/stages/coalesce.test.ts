@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createPageCache, type PageCache } from '../../../../src/engine/cache/page-cache.ts';
+import { createPageCache, type PageCache } from '../../../../src/engine/cache/memory-pages.ts';
 import { GatewayError } from '../../../../src/engine/errors/gateway-error.ts';
 import type { Reply } from '../../../../src/engine/pipeline/reply.ts';
 import { coalesce } from '../../../../src/engine/pipeline/stages/coalesce.ts';

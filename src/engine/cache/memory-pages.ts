@@ -8,7 +8,7 @@ import { type InventoryQuery, pageInventory, type PageInventory } from './page-i
 import { createTagIndex, invalidatingTags, purgeReach } from './tags.ts';
 import type { StoreRefusal } from '../model/trace.ts';
 import type { LogPosition } from '../model/change-log.ts';
-import type { SharedPage } from './shared-page.ts';
+import type { SharedPage } from './shared-page-format.ts';
 import { ageSeconds, pageBytes, type StoredPage, type StoredPageInput, toStoredPage } from './stored-page.ts';
 
 /** A stored page and its state at the time of the lookup. */

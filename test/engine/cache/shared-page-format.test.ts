@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodePage, encodePage, type SharedPage } from '../../../src/engine/cache/shared-page.ts';
+import { decodePage, encodePage, type SharedPage } from '../../../src/engine/cache/shared-page-format.ts';
 import { toStoredPage } from '../../../src/engine/cache/stored-page.ts';
 
 const NOW = 1_700_000_000_000;

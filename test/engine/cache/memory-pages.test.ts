@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Compress, createPageCache, type PageCache } from '../../../src/engine/cache/page-cache.ts';
+import { type Compress, createPageCache, type PageCache } from '../../../src/engine/cache/memory-pages.ts';
 import type { StoredPageInput } from '../../../src/engine/cache/stored-page.ts';
 
 const limits = { maxBytes: 1_000_000, maxEntryBytes: 100_000, gzip: true };
