@@ -7,7 +7,12 @@ import { settingsOf } from '../assembly/settings.ts';
 const questions = operationWith({ id: 'listQuestions', identityIndependent: true });
 
 /** Returns the page version of listQuestions. */
-function versionWith(config: Readonly<Record<string, unknown>> = {}, contract = 'c', origin = 'http://a', accepted = '') {
+function versionWith(
+  config: Readonly<Record<string, unknown>> = {},
+  contract = 'c',
+  origin = 'http://a',
+  accepted = '',
+) {
   const settings = settingsOf(config);
   const start = { contract: { version: contract }, address: { origin, basePath: '' } };
   return createPageVersions(settings, start, () => accepted)(planOperation(settings, questions));
