@@ -55,8 +55,8 @@ needsProgram('chromium', 'the console', (path) => {
         expect(await page.getByRole('button', { name: 'Purge everything' }).isDisabled()).toBe(true);
         await page.getByRole('link', { name: 'Violations' }).click();
         await page.getByText('The console is read-only. To make changes here, set PORTICO_ADMIN_TOKEN').waitFor();
-        await page.getByRole('link', { name: 'Overrides' }).click();
-        await page.getByRole('heading', { name: 'Overrides', level: 1 }).waitFor();
+        await page.getByRole('link', { name: 'Levels' }).click();
+        await page.getByRole('heading', { name: 'Levels', level: 1 }).waitFor();
         await page.getByText(/set PORTICO_ADMIN_TOKEN/).waitFor();
         expect(await page.getByRole('button', { name: 'Set an override' }).isDisabled()).toBe(true);
       });

@@ -17,7 +17,7 @@ needsProgram('chromium', 'the page of the ladder', (path) => {
     for (const page of [1, 2, 3, 4])
       statuses.push((await gateway().call(`/services/v2/question.json?page=${page}`)).status);
     expect([statuses[0], statuses[3]]).toEqual([502, 200]);
-    await visit('#/ladder', async (page) => {
+    await visit('#/levels', async (page) => {
       // The matrix has a row for each operation and a column for each check.
       const matrix = page.getByRole('region', { name: 'Level of each check for each operation' });
       await matrix.getByRole('columnheader', { name: 'pageBounds' }).waitFor();

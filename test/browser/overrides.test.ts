@@ -9,7 +9,7 @@ needsProgram('chromium', 'the page of overrides', (path) => {
   const { gateway, visit } = withConsole(path, { ownClock: true });
 
   it('sets an override with a reason and an end, shows it on every page, and ends it', async () => {
-    await visit('#/overrides', async (page) => {
+    await visit('#/levels', async (page) => {
       await page.getByText('No override is active.').waitFor();
       await page.getByRole('button', { name: 'Set an override' }).click();
       const dialog = page.getByRole('dialog');
@@ -40,7 +40,7 @@ needsProgram('chromium', 'the page of overrides', (path) => {
 
   it('names the field that the gateway refuses, and keeps the form', async () => {
     await visit(
-      '#/overrides',
+      '#/levels',
       async (page) => {
         await page.getByRole('button', { name: 'Set an override' }).click();
         const dialog = page.getByRole('dialog');

@@ -63,7 +63,7 @@ needsProgram('chromium', 'the page of violations', (path) => {
       await page.getByRole('rowheader', { name: requestId }).waitFor();
       const where = await page.locator('dl.facts').first().innerText();
       expect(where).toMatch(
-        /Operation\s+listArticles\s+Traffic\s+Violations\s+Ladder\s+API docs\s+Direction\s+response\s+Check\s+responses/,
+        /Operation\s+listArticles\s+Traffic\s+Violations\s+Levels\s+API docs\s+Direction\s+response\s+Check\s+responses/,
       );
       expect(where).toMatch(/resources\/node\.schema\.json/);
 
@@ -77,7 +77,7 @@ needsProgram('chromium', 'the page of violations', (path) => {
         overlay: '1.0.0',
         actions: [{ target: expect.stringMatching(/\.required$/) as string, remove: true }, {}],
       });
-      await page.getByRole('link', { name: 'Ladder of listArticles' }).waitFor();
+      await page.getByRole('link', { name: 'Levels of listArticles' }).waitFor();
       await page.getByRole('link', { name: 'Traffic of listArticles' }).waitFor();
       await page.getByRole('link', { name: 'API docs of listArticles' }).click();
       await page.locator('article#listArticles h3:focus').waitFor();

@@ -32,7 +32,12 @@ const start = (more: object = {}, clock = createTestClock()): Promise<TestGatewa
   startTestGateway({
     upstream: fake,
     clock,
-    config: { operations: { listIdeas: { checks: { responses: 'enforce' } } }, levels: { file }, ...more },
+    config: {
+      operations: { listIdeas: { checks: { responses: 'enforce' } } },
+      levels: { file },
+      auditTrail: { file: trailFile() },
+      ...more,
+    },
   });
 
 const set = (gateway: TestGateway, change: object, more: object = { forMinutes: 60 }) =>
@@ -279,7 +284,12 @@ describe('overrides', () => {
   it('stay in effect after a reload, which can shorten the longest time for new ones', async () => {
     const gateway = await start();
     await set(gateway, { kind: 'disable' });
-    const config = { operations: {}, pageBounds: { maxPageSize: 10 }, levels: { file, overrides: { maxHours: 0.5 } } };
+    const config = {
+      operations: {},
+      pageBounds: { maxPageSize: 10 },
+      levels: { file, overrides: { maxHours: 0.5 } },
+      auditTrail: { file: trailFile() },
+    };
     expect(await gateway.reload({ config })).toMatchObject({ outcome: 'applied' });
     expect((await gateway.call(LIST)).status).toBe(503);
     expect((await set(gateway, { kind: 'disable' })).json.error).toBe('The end must be at most 0.5 hours from now.');

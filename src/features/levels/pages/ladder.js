@@ -26,15 +26,15 @@ const WORDS = {
 };
 
 /**
- * The page that shows the level of each check for each operation, and the next step (from off to report to enforce).
+ * The part of the page that shows the level of each check for each operation, and the next step (from off to report to enforce).
  */
-export function Page({ query, status, shownError, announce }) {
+export function Ladder({ query, status, shownError, announce }) {
   const { data, error, refresh } = usePoll('levels/ladder');
   const [lifting, setLifting] = useState(/** @type {any} */ (undefined));
   const [problem, setProblem] = useState(/** @type {import('../lib/api.js').ApiError | undefined} */ (undefined));
   const keepFocus = useKeptFocus(data);
   if (data === undefined)
-    return html`<h1>Ladder</h1>
+    return html`<h2>Ladder</h2>
       <${Reading} error=${error} shownError=${shownError} />`;
   const { operation = '', check = '' } = query;
   const operations = [...new Set(data.rows.map((row) => row.operation))];
@@ -56,15 +56,12 @@ export function Page({ query, status, shownError, announce }) {
     refresh();
   };
   return html`
-    <div class="heading">
-      <h1>Ladder</h1>
-    </div>
+    <h2>Ladder</h2>
     <p class="muted">
       The level of each check (off, report, enforce), and the counts of the last ${age(data.windowHours * 3600)} that
       justify the next step. Levels are set in the configuration; only <code>responses</code> is ever demoted
       automatically.
     </p>
-    ${status.readOnlyReason && html`<p class="muted" id="why">${status.readOnlyReason}</p>`}
     <${Trouble} error=${problem ?? error} shownError=${shownError} />
     <${Table}
       caption="Level of each check for each operation"
@@ -75,7 +72,7 @@ export function Page({ query, status, shownError, announce }) {
         {
           title: 'Operation',
           head: true,
-          cell: (id) => html`<a href=${hrefOf(['ladder'], { operation: id })}>${id}</a>`,
+          cell: (id) => html`<a href=${hrefOf(['levels'], { operation: id })}>${id}</a>`,
         },
         ...checks.map((name) => ({
           title: name,
@@ -90,8 +87,8 @@ export function Page({ query, status, shownError, announce }) {
       )}
     </p>
     <div class="heading">
-      <h2>${titleOf(operation, check)}</h2>
-      ${chosen && html`<a class="button" href=${hrefOf(['ladder'])}>Show all</a>`}
+      <h3>${titleOf(operation, check)}</h3>
+      ${chosen && html`<a class="button" href=${hrefOf(['levels'])}>Show all</a>`}
     </div>
     <${Table}
       caption="Enforcement by operation and check"
@@ -106,7 +103,7 @@ export function Page({ query, status, shownError, announce }) {
           head: true,
           sort: (row) => row.operation,
           cell: (row) =>
-            html`${row.operation} <small><${OperationLinks} operation=${row.operation} without="Ladder" /></small>`,
+            html`${row.operation} <small><${OperationLinks} operation=${row.operation} without="Levels" /></small>`,
         },
         { title: 'Check', sort: (row) => row.check, cell: (row) => row.check },
         { title: 'Level', sort: (row) => row.effective, cell: levelOf },
@@ -155,7 +152,7 @@ function titleOf(operation, check) {
 /** A level in the matrix, with a link to the details. */
 function Cell({ row }) {
   const { operation, check, effective, next } = row;
-  return html`<a class="cell" href=${hrefOf(['ladder'], { operation, check })} title=${next.text}
+  return html`<a class="cell" href=${hrefOf(['levels'], { operation, check })} title=${next.text}
     ><b class=${`mark ${TONES[next.kind]}`} aria-hidden="true">${MARKS[next.kind]}</b> ${effective}<span class="unseen"
       >: ${check} of ${operation}, ${next.kind}</span
     ></a

@@ -25,8 +25,8 @@ const MINUTES = [
   [10_080, '7 days'],
 ];
 
-/** The page that shows the active overrides and their audit trail, with buttons for setting and ending overrides. */
-export function Page({ status, shownError, announce }) {
+/** The part of the page that shows the active overrides and their latest changes, with buttons for setting and ending overrides. */
+export function Overrides({ status, shownError, announce }) {
   const { data, error, refresh } = usePoll('levels');
   const [adding, setAdding] = useState(false);
   const [ending, setEnding] = useState(/** @type {any} */ (undefined));
@@ -34,7 +34,7 @@ export function Page({ status, shownError, announce }) {
   const [unstored, setUnstored] = useState(false);
   const keepFocus = useKeptFocus(data);
   if (data === undefined)
-    return html`<h1>Overrides</h1>
+    return html`<h2>Overrides</h2>
       <${Reading} error=${error} shownError=${shownError} />`;
   const reason = status.readOnlyReason;
   const done = ({ stored }, text) => {
@@ -57,7 +57,7 @@ export function Page({ status, shownError, announce }) {
   };
   return html`
     <div class="heading">
-      <h1>Overrides</h1>
+      <h2>Overrides</h2>
       <div class="row">
         <button type="button" disabled=${reason !== undefined} aria-describedby="why" onClick=${() => setAdding(true)}>
           Set an override
@@ -110,7 +110,7 @@ export function Page({ status, shownError, announce }) {
         },
       ]}
     />
-    <h2>Latest changes</h2>
+    <h3>Latest changes</h3>
     <p class="muted">The <a href="#/audit">Audit page</a> lists all changes, including those that were refused.</p>
     <${Table}
       caption="The latest changes"
