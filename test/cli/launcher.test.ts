@@ -18,6 +18,7 @@ const launchAs = (script: string) =>
 
 it.each([
   ['an older Node', "Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } });"],
+  ['an older Node 24', "Object.defineProperty(process, 'versions', { value: { node: '24.20.0' } });"],
   [
     'a Node without argon2',
     "import crypto from 'node:crypto'; import { syncBuiltinESMExports } from 'node:module'; crypto.argon2 = undefined; syncBuiltinESMExports();",
@@ -25,7 +26,7 @@ it.each([
 ])('the launcher reports its requirements in one line on %s, and exits with 1', (_what, script) => {
   const { status, stdout, stderr } = launchAs(script);
   expect([status, stdout]).toEqual([1, '']);
-  expect(stderr).toMatch(/^portico needs Node\.js 24\.7 or newer.*\n$/);
+  expect(stderr).toMatch(/^portico needs Node\.js 24\.21 or newer.*\n$/);
 });
 
 it('the launcher continues if both requirements are met', () => {
