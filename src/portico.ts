@@ -1,3 +1,4 @@
+import type { VerifierKind } from './engine/model/verifier-kind.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Express } from 'express';
@@ -38,7 +39,7 @@ export type PorticoConfig = {
   readonly rewriteUrls?: boolean;
   readonly authentication?: Section & {
     readonly anonymous?: 'deny' | 'allow';
-    readonly verifier?: 'file' | 'upstream';
+    readonly verifier?: VerifierKind;
   };
   readonly roles?: Section & { readonly file?: string };
   readonly permissions?: Section;

@@ -1,4 +1,4 @@
-import type { VerifierKind } from '../model/verifier-kind.ts';
+import { VERIFIER_KINDS, type VerifierKind } from '../model/verifier-kind.ts';
 /** The options under the `authentication` configuration key, including all defaults. */
 export interface IdentityOptions {
   /**
@@ -87,7 +87,7 @@ export const identityOptionsSchema = {
     verifier: {
       description:
         'How credentials are verified: with the password hashes of the roles file (`file`), or with a probe request to the upstream (`upstream`).',
-      enum: ['file', 'upstream'],
+      enum: VERIFIER_KINDS,
     },
     anonymous: {
       description:

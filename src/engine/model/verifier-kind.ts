@@ -1,2 +1,4 @@
 /** The verifiers of credentials that `authentication.verifier` can name. */
-export type VerifierKind = 'file' | 'upstream';
+export const VERIFIER_KINDS = ['file', 'upstream'] as const;
+
+export type VerifierKind = (typeof VERIFIER_KINDS)[number];
