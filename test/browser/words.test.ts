@@ -63,9 +63,9 @@ needsProgram('chromium', 'the words of the console', (path) => {
 
   it.each([
     ['violations', 'Add to the baseline', 'Add to the baseline'],
-    ['ladder', 'Lift the demotion of responses for listQuestions', /Lift/],
-    ['overrides', 'Set an override', 'Set an override'],
-    ['overrides', /^End now/, 'End the override?'],
+    ['levels', 'Lift the demotion of responses for listQuestions', /Lift/],
+    ['levels', 'Set an override', 'Set an override'],
+    ['levels', /^End now/, 'End the override?'],
     ['cache', 'Purge everything', 'Purge everything?'],
     ['configuration', 'Reload', 'Reload the configuration?'],
   ])('are whole and separated in the dialog of the page %s that %s opens', async (name, button, title) => {
