@@ -108,7 +108,9 @@ export const levels = {
     );
     const configuredOf = new Map(setup.operations.map((one) => [one.operation, one]));
     return {
-      levels: Object.assign(open, {
+      // `open` belongs to all runs, but what is in force follows from this run's configuration.
+      levels: {
+        ...open,
         of({ operation: { id }, checks, cache, transparent }: Parameters<LevelSource['of']>[0]) {
           const configured = configuredOf.get(id) ?? { checks, explicit: [] };
           return decideInForce({
@@ -119,7 +121,7 @@ export const levels = {
             overrides: open.overrides.active(id),
           });
         },
-      }),
+      },
       open: open.open,
       use: () =>
         open.use(setup, {

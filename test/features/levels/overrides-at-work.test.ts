@@ -300,6 +300,29 @@ describe('overrides', () => {
     expect(moved).toMatchObject({ outcome: 'refused' });
   });
 
+  // A refused reload has already started the feature with the new configuration.
+  it('leave the levels of the configuration in use if a reload is refused at its end', async () => {
+    fake.handler = (request) => (request.path.endsWith('/gdpr/0.json') ? { status: 401 } : exampleAnswer(request));
+    const gateway = await startTestGateway({
+      upstream: fake,
+      real: true,
+      config: { mode: 'strict', levels: { file }, auditTrail: { file: trailFile() } },
+    });
+    const levels = () => gateway.gateway.gateway.plans.get('listIdeas')?.checks;
+    const before = levels();
+    const config = {
+      mode: 'strict',
+      operations: { listIdeas: { checks: { permissions: 'report' } } },
+      levels: { file },
+      auditTrail: { file: trailFile() },
+      // This path accepts any credential, so it cannot verify callers.
+      authentication: { probe: { path: '/services/v2/jobs/gdpr/1.json' } },
+    };
+    expect(await gateway.reload({ config })).toMatchObject({ outcome: 'refused' });
+    await set(gateway, LOWERED);
+    expect(levels()).toEqual({ ...before, responses: 'report' });
+  });
+
   it('keep the gateway from starting if their file is damaged, and name the file', async () => {
     const gateway = await start();
     await set(gateway, { kind: 'disable' });
