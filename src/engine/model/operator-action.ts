@@ -1,11 +1,12 @@
 /** Who acted, and from where. */
 export interface ActionOrigin {
   /**
-   * How the operator was recognized: `token`, or `loopback without token`. `unknown` is somebody who was refused, and
+   * How the operator was recognized: as an `operator` with a password, by the `token`, or by neither
+   * (`loopback without token`). `unknown` is somebody who was refused, and
    * `portico` is the gateway itself. `process` is whoever controls the gateway's process or its files.
    */
   readonly actor: 'token' | 'operator' | 'loopback without token' | 'unknown' | 'process' | 'portico';
-  /** The name that the operator gave. Portico cannot verify it. */
+  /** The operator's name. It is verified only if the actor is an `operator`. */
   readonly by?: string | undefined;
   /** The network address from which the admin side received the request. */
   readonly from?: string | undefined;

@@ -8,7 +8,7 @@ export type Soon<T> = T | Promise<T>;
 
 /**
  * What the gateways in front of the same upstream share. There are two adapters: `alone/`, in which a process shares
- * only with itself, and `redis/`. Whoever uses this port need not know which one is at work: no function tells.
+ * only with itself, and `redis/`. Whoever uses this port need not know which one is at work.
  *
  * The names given to these functions are part of the keys in Redis. Gateways of different releases run side by side, so
  * a name and what is stored under it must keep their meaning.

@@ -60,13 +60,20 @@ export function createReadMetric(entry: MetricEntry, rows: () => readonly Metric
     known.set(values, labels);
     return labels;
   };
+  // Reading can be expensive, so the number of series is that of the latest scrape.
+  let series = entry.labels.length === 0 ? 1 : undefined;
   return {
     entry,
     get series() {
-      return entry.labels.length === 0 ? 1 : rows().length;
+      return (series ??= rows().length);
     },
-    samples: () =>
-      rows().map(([values, value]) => ({ labels: NO_LABELS, sharedLabels: sharedLabelsOf(values), value })),
+    samples() {
+      const samples = rows().map(([values, value]) => {
+        return { labels: NO_LABELS, sharedLabels: sharedLabelsOf(values), value };
+      });
+      series = samples.length;
+      return samples;
+    },
   };
 }
 

@@ -6,7 +6,6 @@ import type { PlainObject } from '../../lib/plain-object.ts';
 import {
   type ContractUse,
   isOfLadder,
-  isOverride,
   keyOf,
   LADDER_CHECKS,
   type LadderEntry,
@@ -74,11 +73,11 @@ export function createLevelsFile(file: string, known: LevelsState | undefined, e
       if (found === undefined) return false;
       const remaining = new Set(found.entries.filter(isOfLadder).map(idOf));
       const contracts = new Set(found.contracts.map(({ contract }) => contract));
-      const removed = (last?.entries ?? []).filter(
-        (entry) => isOfLadder(entry) && contracts.has(entry.contract) && !remaining.has(idOf(entry)),
-      );
+      const removed = (last?.entries ?? [])
+        .filter(isOfLadder)
+        .filter((entry) => contracts.has(entry.contract) && !remaining.has(idOf(entry)));
       last = found;
-      for (const entry of removed) if (isOfLadder(entry)) events.onRemoved(entry);
+      for (const entry of removed) events.onRemoved(entry);
       return true;
     } catch (error) {
       events.onError(error);
@@ -232,7 +231,3 @@ function countOf(value: unknown, place: string): number {
   if (typeof value !== 'number' || !(value >= 0)) throw new Error(`${place} must be a number`);
   return value;
 }
-
-/** Returns the overrides of a state. */
-export const overridesOf = ({ entries }: Pick<LevelsState, 'entries'>): readonly OverrideEntry[] =>
-  entries.filter(isOverride);

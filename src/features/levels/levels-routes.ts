@@ -2,7 +2,6 @@ import express, { type RequestHandler, type Response, type Router } from 'expres
 import type { FeatureContext } from '../../engine/feature.ts';
 import { noteAction, originOf } from '../../engine/http/admin-actions.ts';
 import type { AdminRoute } from '../../engine/http/admin-route.ts';
-import { createWriteGuard } from '../../engine/http/write-guard.ts';
 import { operatorName } from '../../engine/model/operator-name.ts';
 import { HOUR_MS } from '../../lib/clock.ts';
 import { membersOf } from '../../lib/plain-object.ts';
@@ -20,12 +19,11 @@ const MAX_BODY_BYTES = 65_536;
 /** The maximum number of events in a response. */
 const SHOWN_EVENTS = 100;
 
-interface RouteParts extends Pick<FeatureContext<unknown>, 'actions' | 'records' | 'clock'> {
+/** What the routes about levels need. */
+export interface RouteParts extends Pick<FeatureContext<unknown>, 'actions' | 'records' | 'clock'> {
   readonly levels: OpenLevels;
   /** The length of the period that the ladder's rows cover, in hours. */
   readonly windowHours: number;
-  /** True if operators must sign in, so that the console may make changes. */
-  readonly writable: boolean;
 }
 
 /**
@@ -106,23 +104,14 @@ function shownEntry(entry: LevelEntry) {
 }
 
 /** The names of the changes, by the end of the path. */
-const ACTIONS = { '/': 'override set', '/end': 'override ended', '/lift': 'lift' };
+export const ACTIONS = { '/': 'override set', '/end': 'override ended', '/lift': 'lift' };
 
 /** Returns the parts of the admin side about levels. `/overrides` is the earlier name of `/levels`. */
 export function levelsRoutes(parts: RouteParts): readonly AdminRoute[] {
   const handler = createLevelsRouter(parts);
-  const guarded = createLevelsRouter(parts, [createWriteGuard(parts.writable)]);
   return [
     { path: '/levels', access: 'operator', handler, actions: ACTIONS },
     { path: '/overrides', access: 'operator', handler, actions: ACTIONS },
-    {
-      path: '/console/api/levels',
-      access: 'operator',
-      way: 'console',
-      handler: guarded,
-      actions: ACTIONS,
-      words: ['ladder'],
-    },
   ];
 }
 

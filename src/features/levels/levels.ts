@@ -1,12 +1,11 @@
 import { dirname, join } from 'node:path';
-import { needsSignIn } from '../../engine/config/settings.ts';
 import type { Feature, LevelSource } from '../../engine/feature.ts';
 import { listed } from '../../lib/listed.ts';
 import { IN_MEMORY } from '../../lib/replace-file.ts';
 import { decideInForce } from './in-force.ts';
 import { isOfLadder, isOverride, subjectOf } from './level-entry.ts';
 import { LEVELS_METRICS, registerMetrics } from './levels-metrics.ts';
-import { levelsPages } from './levels-pages.ts';
+import { levelsPage } from './levels-page.ts';
 import { levelsRoutes } from './levels-routes.ts';
 import { createLevels } from './open-levels.ts';
 import { setupOf } from './levels-setup.ts';
@@ -106,6 +105,7 @@ export const levels = {
       () => createLevels(context, prepared, setup, counted),
       (one) => one.close(),
     );
+    const routes = { ...context, levels: open, windowHours: given.promote.windowHours };
     const configuredOf = new Map(setup.operations.map((one) => [one.operation, one]));
     return {
       // `open` belongs to all runs, but what is in force follows from this run's configuration.
@@ -133,13 +133,8 @@ export const levels = {
           maxHours: given.overrides.maxHours,
         }),
       finished: open.ladder.record,
-      pages: levelsPages(() => open.overrides.active().length),
-      adminRoutes: levelsRoutes({
-        ...context,
-        levels: open,
-        windowHours: given.promote.windowHours,
-        writable: needsSignIn(settings),
-      }),
+      pages: [levelsPage(routes)],
+      adminRoutes: levelsRoutes(routes),
     };
   },
 } as const satisfies Feature<typeof options, StoredLevels>;

@@ -1,5 +1,6 @@
-import { createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '../../../lib/clock.ts';
+import { hashTexts } from '../hash-texts.ts';
 import type { Instances, SharedDocument, SharedHash, SharedSet, Sharing } from '../sharing.ts';
 import { createOwnClaims } from './own-claims.ts';
 import { createOwnCounters } from './own-counters.ts';
@@ -50,11 +51,7 @@ function createOwnHash(): SharedHash {
   return {
     id: () => 'own',
     read: () => undefined,
-    // The length of each string is part of the input, so that different lists never produce the same input.
-    hash: (...texts) =>
-      createHmac('sha256', key)
-        .update(texts.map((one) => `${one.length}:${one}`).join(''))
-        .digest('base64url'),
+    hash: (...texts) => hashTexts(key, texts),
   };
 }
 

@@ -1,5 +1,6 @@
-import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { ifAvailable, type Redis } from './connect-redis.ts';
+import { hashTexts } from '../hash-texts.ts';
 import type { SharedHash } from '../sharing.ts';
 
 /**
@@ -35,9 +36,7 @@ export function openFleetKey(redis: Redis, group: string): FleetKey {
     },
     hash(...texts) {
       if (key === undefined) throw new Error('the key has not been read');
-      // The hash input includes the length of each string, so that different lists never produce the same input.
-      const text = texts.map((one) => `${one.length}:${one}`).join('');
-      return createHmac('sha256', key).update(text).digest('base64url');
+      return hashTexts(key, texts);
     },
   };
 }
