@@ -69,7 +69,7 @@ return 1`,
 };
 
 /** What is needed to replace a document of the given version. */
-interface EditedDocument<T> extends Pick<DocumentParts<T>, 'format' | 'parse'> {
+export interface EditedDocument<T> extends Pick<DocumentParts<T>, 'format' | 'parse'> {
   readonly name: string;
   readonly version: string;
 }
