@@ -1,5 +1,5 @@
 import { post } from '../lib/api.js';
-import { Confirm, Dialog } from '../lib/confirm.js';
+import { Confirm, FormDialog } from '../lib/confirm.js';
 import { count, dateTime, NONE, percent } from '../lib/format.js';
 import { html, useState } from '../lib/html.js';
 import { OperationLinks } from '../lib/operation-links.js';
@@ -174,44 +174,38 @@ function Accepted({ accepted: { reason, owner, expires, expired }, file }) {
 }
 
 function Accept({ data, onDone, onClose }) {
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState(/** @type {import('../lib/api.js').ApiError | undefined} */ (undefined));
-  const submit = async (event) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    setBusy(true);
-    try {
-      await post(`violations/${encodeURIComponent(data.fingerprint)}/accept`, Object.fromEntries(form));
-      onDone();
-    } catch (error) {
-      setProblem(/** @type {import('../lib/api.js').ApiError} */ (error));
-      setBusy(false);
-    }
-  };
+  const send = (form) => post(`violations/${encodeURIComponent(data.fingerprint)}/accept`, form);
   // The form initially contains the current values, because submitting an empty date would remove the expiry.
-  const known = data.accepted ?? {};
-  const field = (name, label, input) => {
-    const wrong = problem?.field === name;
-    return html`<label class="field">
-      <span>${label}</span>
-      ${input({ name, defaultValue: known[name], 'aria-invalid': wrong ? 'true' : undefined, 'aria-describedby': wrong ? 'problem' : undefined })}
-    </label>`;
-  };
-  return html`<${Dialog} title="Add to the baseline" onClose=${onClose}>
-    <form onSubmit=${submit}>
+  const { reason, owner, expires } = data.accepted ?? {};
+  return html`<${FormDialog}
+    title="Add to the baseline"
+    action="Accept"
+    send=${send}
+    onDone=${onDone}
+    onClose=${onClose}
+  >
+    ${(field) => html`
       <p>${data.message}</p>
       <p class="muted">
         The violation is still counted, but no longer reported as new. The acceptance is written to
         ${data.acceptance.file}.
       </p>
-      ${field('reason', 'Why is it accepted?', (more) => html`<textarea rows="3" maxlength="500" required autofocus ...${more}></textarea>`)}
-      ${field('owner', 'Who is responsible?', (more) => html`<input maxlength="100" required ...${more} />`)}
-      ${field('expires', 'Last day (leave empty for no expiry)', (more) => html`<input type="date" ...${more} />`)}
-      ${problem && html`<p class="note bad" role="alert" id="problem">${problem.message}</p>`}
-      <div class="row end">
-        <button type="button" onClick=${onClose}>Cancel</button>
-        <button type="submit" class="primary" disabled=${busy}>Accept</button>
-      </div>
-    </form>
+      ${field(
+        'reason',
+        'Why is it accepted?',
+        (more) =>
+          html`<textarea rows="3" maxlength="500" required autofocus defaultValue=${reason} ...${more}></textarea>`,
+      )}
+      ${field(
+        'owner',
+        'Who is responsible?',
+        (more) => html`<input maxlength="100" required defaultValue=${owner} ...${more} />`,
+      )}
+      ${field(
+        'expires',
+        'Last day (leave empty for no expiry)',
+        (more) => html`<input type="date" defaultValue=${expires} ...${more} />`,
+      )}
+    `}
   <//>`;
 }

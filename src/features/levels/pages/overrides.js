@@ -1,5 +1,5 @@
 import { post } from '../lib/api.js';
-import { Confirm, Dialog } from '../lib/confirm.js';
+import { Confirm, FormDialog } from '../lib/confirm.js';
 import { age, count, dateTime, NONE } from '../lib/format.js';
 import { html, useState } from '../lib/html.js';
 import { useKeptFocus } from '../lib/keep-focus.js';
@@ -169,34 +169,16 @@ const pairs = (words) => words.map((word) => [word, word]);
 /** The form for a new override. */
 function Add({ operations, onDone, onClose }) {
   const [change, setChange] = useState('responses');
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState(/** @type {import('../lib/api.js').ApiError | undefined} */ (undefined));
-  const submit = async (event) => {
-    event.preventDefault();
-    const { forMinutes, maxStaleSeconds, ...form } = Object.fromEntries(new FormData(event.currentTarget));
-    setBusy(true);
-    try {
-      const result = await post('levels', {
-        ...form,
-        ...(change === 'disable' || change === 'force-stale' ? { kind: change } : { kind: 'level', check: change }),
-        ...(maxStaleSeconds !== undefined && { maxStaleSeconds: Number(maxStaleSeconds) }),
-        forMinutes: Number(forMinutes),
-      });
-      onDone(result, form['operation']);
-    } catch (error) {
-      setProblem(/** @type {import('../lib/api.js').ApiError} */ (error));
-      setBusy(false);
-    }
-  };
-  const field = (name, label, input) => {
-    const wrong = problem?.field === name ? 'true' : undefined;
-    return html`<label class="field">
-      <span>${label}</span>
-      ${input({ name, 'aria-invalid': wrong, 'aria-describedby': wrong && 'problem' })}
-    </label>`;
-  };
-  return html`<${Dialog} title="Set an override" onClose=${onClose}>
-    <form onSubmit=${submit}>
+  const send = ({ forMinutes, maxStaleSeconds, ...form }) =>
+    post('levels', {
+      ...form,
+      ...(change === 'disable' || change === 'force-stale' ? { kind: change } : { kind: 'level', check: change }),
+      ...(maxStaleSeconds !== undefined && { maxStaleSeconds: Number(maxStaleSeconds) }),
+      forMinutes: Number(forMinutes),
+    });
+  const done = (result, form) => onDone(result, form.operation);
+  return html`<${FormDialog} title="Set an override" action="Set" send=${send} onDone=${done} onClose=${onClose}>
+    ${(field) => html`
       ${field(
         'operation',
         'Operation',
@@ -238,12 +220,7 @@ function Add({ operations, onDone, onClose }) {
       )}
       ${field('reason', 'Why?', (more) => html`<input maxlength="500" required autocomplete="off" ...${more} />`)}
       ${field('by', 'Your name (optional)', (more) => html`<input maxlength="100" autocomplete="name" ...${more} />`)}
-      ${problem && html`<p class="note bad" role="alert" id="problem">${problem.message}</p>`}
-      <div class="row end">
-        <button type="button" onClick=${onClose}>Cancel</button>
-        <button type="submit" class="primary" disabled=${busy}>Set</button>
-      </div>
-    </form>
+    `}
   <//>`;
 }
 
