@@ -7,7 +7,7 @@ import { options } from './options.ts';
 import { createTrafficSampler } from './sample-traffic.ts';
 import { createShapeLearning } from './shape-learning.ts';
 
-/** Samples traffic for `portico learn` and for the comparison of releases (docs/learn.md). */
+/** Samples traffic for `portico learn` and for the comparison of releases (docs/learning.md). */
 export const learning = {
   name: 'learn',
   options,
