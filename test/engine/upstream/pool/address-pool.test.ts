@@ -77,12 +77,15 @@ describe('several addresses', () => {
     const servers = await start((request) => void held.push(request), ok);
     const pool = poolOf(originsOf(servers));
     const slow = Promise.all([pool.upstream.exchange(get), pool.upstream.exchange(get)]);
+    const inFlightOf = () => pool.upstream.health().addresses.map(({ inFlight }) => inFlight);
     await expect.poll(() => held.length).toBe(1);
+    // Until the faster address has responded, both have one request.
+    await expect.poll(inFlightOf).toEqual([1, 0]);
     await sendAll(pool, 5);
     expect(countsOf(servers)).toEqual([1, 6]);
     for (const request of held) ok(request);
     await slow;
-    expect(pool.upstream.health().addresses.map(({ inFlight }) => inFlight)).toEqual([0, 0]);
+    expect(inFlightOf()).toEqual([0, 0]);
   });
 
   it('are not used for a while after failures in a row, and the others serve all requests', async () => {
