@@ -17,7 +17,7 @@ Usage: node tools/lint-contract.ts [FLAGS]
   --folder FOLDER      The folder of another contract.
   --help               Show this help.`;
 
-/** Rules of Spectral that Redocly also has, but not in its recommended set (docs/adr/0030-readable-contract.md). */
+/** Rules of Spectral that Redocly also has, but not in its recommended set (docs/adr/0018-overlays.md). */
 const SPECTRAL_RULES = { 'info-contact': 'error', 'operation-description': 'error' } as const;
 
 /** Checks the contract in a folder, prints the result and returns the exit code. */
