@@ -1,23 +1,23 @@
 import { createHash } from 'node:crypto';
-import { configurationDigest } from './engine/assembly/lasting-services.ts';
+import { configurationDigest } from './engine/lasting-services.ts';
 import type { RequestListener } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import type { Express } from 'express';
 import type { DestinationStream } from 'pino';
-import { assembleEdges, type Edges } from './engine/assembly/assemble-edges.ts';
-import { type CompiledAssembly, compileGateway, requestRepeater } from './engine/assembly/compile-gateway.ts';
-import { explainRequest } from './engine/assembly/explain-request.ts';
+import { assembleEdges, type Edges } from './engine/assemble-edges.ts';
+import { type CompiledAssembly, compileGateway, requestRepeater } from './engine/compile-gateway.ts';
+import { explainRequest } from './engine/explain-request.ts';
 import {
   applySettings,
   type Assembled,
   assembleServices,
   type AssemblyParts,
   type Services,
-} from './engine/assembly/assemble-services.ts';
-import { type Calibration, calibrate } from './engine/assembly/calibrate.ts';
-import { probeUpstream } from './engine/assembly/probe-upstream.ts';
-import { loadStart, type Start } from './engine/assembly/load-start.ts';
-import { createReload, type Reload } from './engine/assembly/reload.ts';
+} from './engine/assemble-services.ts';
+import { type Calibration, calibrate } from './engine/identity/calibrate.ts';
+import { probeUpstream } from './engine/upstream/startup-probe.ts';
+import { loadStart, type Start } from './engine/load-start.ts';
+import { createReload, type Reload } from './engine/reload.ts';
 import { versionOfKey } from './engine/cache/stored-page.ts';
 import type { Feature } from './engine/feature.ts';
 import { FEATURES } from './features.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { loadStart, type Start } from '../../src/engine/assembly/load-start.ts';
+import { loadStart, type Start } from '../../src/engine/load-start.ts';
 import { loadSettings } from '../../src/portico-settings.ts';
 import type { Settings } from '../../src/engine/config/settings.ts';
 import { FEATURES } from '../../src/features.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Reload } from '../../src/engine/assembly/reload.ts';
+import type { Reload } from '../../src/engine/reload.ts';
 import { PUBLIC_PASSWORDS } from '../../src/engine/config/secrets.ts';
 import { FEATURES } from '../../src/features.ts';
 import { readSettings } from '../../src/portico-settings.ts';

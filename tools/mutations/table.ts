@@ -36,14 +36,14 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'after a reload, pages are served that the new rules would not store',
   },
   {
-    file: 'src/engine/assembly/assemble-services.ts',
+    file: 'src/engine/assemble-services.ts',
     find: 'return [authentication, mode.transparent && !refusesByIdentity(settings), address, passwords, sessionCookies];',
     replace: 'return [authentication, mode.transparent && !refusesByIdentity(settings), address];',
     test: 'test/gateway/reload.test.ts',
     why: 'after a reload, a password that was removed from the roles file is still accepted',
   },
   {
-    file: 'src/engine/assembly/reload.ts',
+    file: 'src/engine/reload.ts',
     find: 'if (found.length > 0 || start === undefined) throw new StartFault(found);',
     replace: 'if (start === undefined) throw new StartFault(found);',
     test: 'test/gateway/reload.test.ts',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { configSchema } from '../../src/engine/config/config-schema.ts';
 import { variablesOf } from '../../src/engine/config/config-sources.ts';
-import { RESTART_KEYS } from '../../src/engine/assembly/reload.ts';
+import { RESTART_KEYS } from '../../src/engine/reload.ts';
 import { FEATURES } from '../../src/features.ts';
 import { PORTICO, loadSettings } from '../../src/portico-settings.ts';
 import { code, table, withLinks } from './markdown.ts';

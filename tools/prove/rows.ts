@@ -134,7 +134,7 @@ export const PROOFS: readonly Proof[] = [
     id: 'starts',
     holds: 'Portico does not start if it would expose secrets or accept demo accounts in front of a real upstream.',
     tried: 'Every secret from a file, secrets that others can read, and demo accounts with a real upstream.',
-    files: ['test/engine/config/secrets.test.ts', 'test/engine/assembly/load-start.test.ts'],
+    files: ['test/engine/config/secrets.test.ts', 'test/engine/load-start.test.ts'],
   }),
   tests({
     id: 'tls',

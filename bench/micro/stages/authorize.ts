@@ -1,4 +1,4 @@
-import { disabledOperations } from '../../../src/engine/assembly/compile-gateway.ts';
+import { disabledOperations } from '../../../src/engine/compile-gateway.ts';
 import { createDecide } from '../../../src/engine/pipeline/stages/authorize.ts';
 import type { Stage } from '../stage.ts';
 

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { audit, type AuditFinding, auditLines } from '../../workbench/audit/audit.ts';
-import { readRoles } from '../../engine/assembly/load-start.ts';
+import { readRoles } from '../../engine/load-start.ts';
 import type { Settings } from '../../engine/config/settings.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { isAtLeast, SEVERITIES, severityCounts } from '../../engine/model/severity.ts';

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { readRoles } from '../../engine/assembly/load-start.ts';
+import { readRoles } from '../../engine/load-start.ts';
 import { anyoneMayChange } from '../../workbench/audit/anonymous-rules.ts';
 import { withDemoState } from '../../engine/config/settings.ts';
 import { loadOperations } from '../../engine/contract/load-contract.ts';

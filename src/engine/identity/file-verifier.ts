@@ -7,7 +7,7 @@ import type { Verifier } from './verifier.ts';
 import { createWorkGate } from './work-gate.ts';
 
 /** The name and password hash of an account in the roles file. */
-interface FileAccount {
+export interface FileAccount {
   readonly name: string;
   /** An argon2id hash in PHC format. An account without a hash cannot log in. */
   readonly passwordHash?: string | undefined;

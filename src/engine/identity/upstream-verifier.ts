@@ -9,7 +9,7 @@ import { createCalibration } from './calibration.ts';
  * Sends the probe with an `Authorization` value and returns the response's status. Throws an `UpstreamFailure` if there
  * is no response.
  */
-type Probe = (authorization: string, signal: AbortSignal) => Promise<{ readonly status: number }>;
+export type Probe = (authorization: string, signal: AbortSignal) => Promise<{ readonly status: number }>;
 
 interface UpstreamVerifierParts {
   readonly probe: Probe;

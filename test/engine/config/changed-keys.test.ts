@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { changedKeys, settingsDigest } from '../../../src/engine/config/changed-keys.ts';
-import { settingsOf } from '../assembly/settings.ts';
+import { settingsOf } from '../../builders/settings-of.ts';
 
 const REAL = { upstream: { url: 'http://127.0.0.1:9' }, roles: { file: '/etc/portico/roles.yaml' } };
 

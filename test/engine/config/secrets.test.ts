@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadPermissions, loadStart } from '../../../src/engine/assembly/load-start.ts';
+import { loadPermissions, loadStart } from '../../../src/engine/load-start.ts';
 import { FEATURES } from '../../../src/features.ts';
 import { CONTRACT_DEFAULTS, readSettings } from '../../../src/portico-settings.ts';
 import { PUBLIC_PASSWORDS } from '../../../src/engine/config/secrets.ts';

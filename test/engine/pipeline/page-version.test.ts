@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { planOperation } from '../../../src/engine/assembly/compile-gateway.ts';
+import { planOperation } from '../../../src/engine/compile-gateway.ts';
 import { createPageVersions, digestOfAccepted } from '../../../src/engine/pipeline/page-version.ts';
 import { operationWith } from '../../builders/exchange.ts';
-import { settingsOf } from '../assembly/settings.ts';
+import { settingsOf } from '../../builders/settings-of.ts';
 
 const questions = operationWith({ id: 'listQuestions', identityIndependent: true });
 

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { loadPermissions, readRoles } from '../../../src/engine/assembly/load-start.ts';
+import { loadPermissions, readRoles } from '../../../src/engine/load-start.ts';
 import { audit, AUDIT_RULES as ENGINE_RULES } from '../../../src/workbench/audit/audit.ts';
 import { FEATURES } from '../../../src/features.ts';
 import type { AuditSubject } from '../../../src/workbench/audit/audit-rule.ts';

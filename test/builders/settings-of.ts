@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadSettings } from '../../../src/portico-settings.ts';
-import { type Settings, withUpstreamUrl } from '../../../src/engine/config/settings.ts';
-import { tempFolder } from '../../builders/temp-folder.ts';
+import { loadSettings } from '../../src/portico-settings.ts';
+import { type Settings, withUpstreamUrl } from '../../src/engine/config/settings.ts';
+import { tempFolder } from './temp-folder.ts';
 
 /**
  * Returns the settings loaded from a configuration file. The file is in a separate folder, which is deleted after the

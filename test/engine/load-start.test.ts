@@ -2,13 +2,13 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadStart, readRoles } from '../../../src/engine/assembly/load-start.ts';
-import type { Settings } from '../../../src/engine/config/settings.ts';
-import { FEATURES } from '../../../src/features.ts';
-import { contractFolder } from '../../../src/engine/contract/contract-files.ts';
-import { StartFault, type Fault } from '../../../src/engine/model/fault.ts';
-import { OBSERVED_OPERATIONS } from '../../builders/operations.ts';
-import { REAL, settingsOf } from './settings.ts';
+import { loadStart, readRoles } from '../../src/engine/load-start.ts';
+import type { Settings } from '../../src/engine/config/settings.ts';
+import { FEATURES } from '../../src/features.ts';
+import { contractFolder } from '../../src/engine/contract/contract-files.ts';
+import { StartFault, type Fault } from '../../src/engine/model/fault.ts';
+import { OBSERVED_OPERATIONS } from '../builders/operations.ts';
+import { REAL, settingsOf } from '../builders/settings-of.ts';
 
 const ROLES = 'roles:\n  standard:\n    permissions: [View the questions list]\naccounts: []\n';
 const BAD_ROLES = 'roles:\n  standard:\n    inherits: [nobody]\n';

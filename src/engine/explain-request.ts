@@ -1,17 +1,17 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import { readOnly } from '../cache/read-only-cache.ts';
-import { arrivalOptions, createArrivalReader } from '../http/arrival.ts';
-import { requestHeadFault } from '../http/malformed.ts';
-import { createAuthenticator } from '../identity/create-authenticator.ts';
-import { nameKeyFor } from '../model/caller-name.ts';
-import { createAuthorLookup, type FetchJson } from '../permissions/ownership.ts';
-import { explain, type ExplainStep } from '../pipeline/explain.ts';
-import { compilePlan } from '../pipeline/plan.ts';
-import { type ExplainRequest, type DryRun, dryRunGateway, type Seen, SINK } from '../pipeline/dry-run.ts';
-import { stagePlanners } from '../pipeline/stage-order.ts';
+import { readOnly } from './cache/read-only-cache.ts';
+import { arrivalOptions, createArrivalReader } from './http/arrival.ts';
+import { requestHeadFault } from './http/malformed.ts';
+import { createAuthenticator } from './identity/create-authenticator.ts';
+import { nameKeyFor } from './model/caller-name.ts';
+import { createAuthorLookup, type FetchJson } from './permissions/ownership.ts';
+import { explain, type ExplainStep } from './pipeline/explain.ts';
+import { compilePlan } from './pipeline/plan.ts';
+import { type ExplainRequest, type DryRun, dryRunGateway, type Seen, SINK } from './pipeline/dry-run.ts';
+import { stagePlanners } from './pipeline/stage-order.ts';
 import type { Services } from './assemble-services.ts';
-import { isPassive } from './open-authenticator.ts';
+import { isPassive } from './identity/open-authenticator.ts';
 import { type CompiledAssembly, disabledOperations, stageServices, undocumentedPlan } from './compile-gateway.ts';
 
 /**

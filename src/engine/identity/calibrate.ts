@@ -1,7 +1,7 @@
-import type { Settings } from '../config/settings.ts';
+import type { Logger } from 'pino';
 import { type Fault, StartFault } from '../model/fault.ts';
-import type { Services } from './assemble-services.ts';
-import { refusesByIdentity } from './open-authenticator.ts';
+import type { Authenticator } from './create-authenticator.ts';
+import { type IdentitySettings, refusesByIdentity } from './open-authenticator.ts';
 
 /** The state of the credential verifier, as read by the readiness check. */
 interface CalibrationState {
@@ -19,6 +19,10 @@ export interface Calibration {
   stop(): void;
 }
 
+interface CalibrationSettings extends IdentitySettings {
+  placeOf(pointer: string): Pick<Fault, 'source' | 'pointer'>;
+}
+
 const RETRY_MS = 5000;
 
 /**
@@ -27,7 +31,10 @@ const RETRY_MS = 5000;
  * verified against a file. A verifier that accepts any credential is a configuration error. If the upstream does not
  * respond, the gateway is not ready.
  */
-export async function calibrate(settings: Settings, { authenticator, logger }: Services): Promise<Calibration> {
+export async function calibrate(
+  settings: CalibrationSettings,
+  { authenticator, logger }: { readonly authenticator: Pick<Authenticator, 'calibrate'>; readonly logger: Logger },
+): Promise<Calibration> {
   if (settings.authentication.verifier === 'file') return { state: { kind: 'calibrated' }, stop: () => undefined };
   const needed = refusesByIdentity(settings);
   const state: CalibrationState = { kind: 'pending', needed };

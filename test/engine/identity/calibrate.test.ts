@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Services } from '../../../src/engine/assembly/assemble-services.ts';
-import { calibrate } from '../../../src/engine/assembly/calibrate.ts';
+import type { Authenticator } from '../../../src/engine/identity/create-authenticator.ts';
+import { calibrate } from '../../../src/engine/identity/calibrate.ts';
 import type { Calibration } from '../../../src/engine/identity/verifier.ts';
 import { StartFault } from '../../../src/engine/model/fault.ts';
 import { failureOf } from '../../builders/exchange.ts';
-import { REAL, settingsOf } from './settings.ts';
+import { REAL, settingsOf } from '../../builders/settings-of.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -28,10 +28,10 @@ function calibrating(
       const one = found[Math.min(tries.length, found.length) - 1] ?? CALIBRATED;
       return one instanceof Error ? Promise.reject(one) : Promise.resolve(one);
     },
-  } as Services['authenticator'];
+  } as Pick<Authenticator, 'calibrate'>;
   const log = (level: string) => (entry: { calibration: string }) => logged.push([level, entry.calibration]);
   const logger = { info: log('info'), warn: log('warn') } as unknown as Logger;
-  return { tries, logged, started: calibrate(settingsOf(config), { authenticator, logger } as Services) };
+  return { tries, logged, started: calibrate(settingsOf(config), { authenticator, logger }) };
 }
 
 const enforced = {

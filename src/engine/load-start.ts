@@ -1,29 +1,29 @@
 import { readFileSync } from 'node:fs';
-import { featuresInUse, optionsOf } from '../config/configurable.ts';
-import { demoAccountFaults, operationFaults, redactionFaults } from '../config/cross-faults.ts';
-import { rolesFileFaults, rolesFileWarnings } from '../config/secrets.ts';
-import { settingWarnings } from '../config/setting-warnings.ts';
-import type { PreparedFeature, Settings } from '../config/settings.ts';
-import type { ContractOptions } from '../contract/contract-options.ts';
-import { type Contract, loadContract, sourcesDigest } from '../contract/load-contract.ts';
-import { fileReason } from '../../lib/file-reason.ts';
-import { readTlsIdentity, type TlsIdentity } from '../http/tls-certificate.ts';
-import type { Feature } from '../feature.ts';
-import type { AcceptedViolations } from '../model/acceptance.ts';
-import { pointerTo } from '../../lib/json-pointer.ts';
-import { type Fault, StartFault } from '../model/fault.ts';
-import { compilePermissions, type Permissions } from '../permissions/compile-permissions.ts';
+import { featuresInUse, optionsOf } from './config/configurable.ts';
+import { demoAccountFaults, operationFaults, redactionFaults } from './config/cross-faults.ts';
+import { rolesFileFaults, rolesFileWarnings } from './config/secrets.ts';
+import { settingWarnings } from './config/setting-warnings.ts';
+import type { PreparedFeature, Settings } from './config/settings.ts';
+import type { ContractOptions } from './contract/contract-options.ts';
+import { type Contract, loadContract, sourcesDigest } from './contract/load-contract.ts';
+import { fileReason } from '../lib/file-reason.ts';
+import { readTlsIdentity, type TlsIdentity } from './http/tls-certificate.ts';
+import type { Feature } from './feature.ts';
+import type { AcceptedViolations } from './model/acceptance.ts';
+import { pointerTo } from '../lib/json-pointer.ts';
+import { type Fault, StartFault } from './model/fault.ts';
+import { compilePermissions, type Permissions } from './permissions/compile-permissions.ts';
 import {
   loadRoles,
   nameFaults,
   type RolesFile,
   unmappedPolicyOf,
   withoutDemoAccounts,
-} from '../permissions/roles-file.ts';
-import { readRedisSecrets, type RedisSecrets, usesRedis } from '../sharing/redis/redis-options.ts';
-import { parseUpstreamUrl, type UpstreamAddress } from '../upstream/upstream-url.ts';
-import { compilePermissionMessage, type PermissionMessage } from '../upstream/failures/permission-message.ts';
-import { serviceAuthorization } from '../upstream/upstream-options.ts';
+} from './permissions/roles-file.ts';
+import { readRedisSecrets, type RedisSecrets, usesRedis } from './sharing/redis/redis-options.ts';
+import { parseUpstreamUrl, type UpstreamAddress } from './upstream/upstream-url.ts';
+import { compilePermissionMessage, type PermissionMessage } from './upstream/failures/permission-message.ts';
+import { serviceAuthorization } from './upstream/upstream-options.ts';
 
 /** Everything that is read and compiled before the services are created. */
 export interface Start {

@@ -1,15 +1,15 @@
 import type { Logger } from 'pino';
-import type { Clock } from '../../lib/clock.ts';
-import { packageVersion } from '../../lib/package-root.ts';
-import { type ChangeFollower, createChangeFollower } from '../cache/change-follower.ts';
-import { type SharedDemotions, shareDemotions } from '../cache/demotions.ts';
-import { openPageStore } from '../cache/page-stores/open-page-store.ts';
-import { createSharedPages, type SharedPages } from '../cache/shared-pages.ts';
-import type { Settings } from '../config/settings.ts';
-import { createRevocations, type Revocations } from '../identity/revocations.ts';
-import { openSharing } from '../sharing/open-sharing.ts';
-import type { Sharing } from '../sharing/sharing.ts';
-import { createRedisMetrics, type RedisMetrics } from '../telemetry/redis-metrics.ts';
+import type { Clock } from '../lib/clock.ts';
+import { packageVersion } from '../lib/package-root.ts';
+import { type ChangeFollower, createChangeFollower } from './cache/change-follower.ts';
+import { type SharedDemotions, shareDemotions } from './cache/demotions.ts';
+import { openPageStore } from './cache/page-stores/open-page-store.ts';
+import { createSharedPages, type SharedPages } from './cache/shared-pages.ts';
+import type { Settings } from './config/settings.ts';
+import { createRevocations, type Revocations } from './identity/revocations.ts';
+import { openSharing } from './sharing/open-sharing.ts';
+import type { Sharing } from './sharing/sharing.ts';
+import { createRedisMetrics, type RedisMetrics } from './telemetry/redis-metrics.ts';
 import type { Start } from './load-start.ts';
 
 /** What this gateway shares with others, and what follows from their changes. It exists until the gateway is closed. */

@@ -1,41 +1,41 @@
-import { knownDefaultPageSize, toOperationCacheOptions } from '../cache/cache-options.ts';
-import { optionsOf } from '../config/configurable.ts';
-import type { Settings } from '../config/settings.ts';
-import { challengeOf } from '../identity/refusals.ts';
-import { boundedMemo } from '../../lib/bounded-maps.ts';
-import { isPlainObject } from '../../lib/plain-object.ts';
-import { publicOriginOf } from '../model/arrival.ts';
-import { MODES } from '../model/modes.ts';
-import type { Operation } from '../model/operation.ts';
-import { toPagingOptions } from '../paging/paging-options.ts';
-import { decide } from '../permissions/decide.ts';
-import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
-import { createKnownBodies } from '../pipeline/known-bodies.ts';
-import { withBodyObserver } from '../pipeline/message-observer.ts';
-import { createPageVersions, digestOfAccepted } from '../pipeline/page-version.ts';
-import { stagePlanners, type StageServices } from '../pipeline/stage-order.ts';
-import { createDecide } from '../pipeline/stages/authorize.ts';
-import { createCheckBody } from '../pipeline/request-rules.ts';
-import { createRepeater, type RequestRepeater } from '../pipeline/repeat-request.ts';
-import { compilePlan } from '../pipeline/plan.ts';
-import { createScanResponse } from '../pipeline/scan-response.ts';
-import type { FeatureStage, PlannedOperation } from '../pipeline/stage.ts';
-import { createTargets } from '../pipeline/targets.ts';
-import { compileUndocumentedPlan, type UndocumentedPlan } from '../pipeline/undocumented/plan.ts';
-import { compileUndocumentedPolicy } from '../pipeline/undocumented/policy.ts';
-import { compileSuggestPath } from '../pipeline/undocumented/suggest-path.ts';
-import { compilePathTemplate } from '../privacy/path-template.ts';
-import { openScanner } from '../scanner/open-scanner.ts';
-import { logAttempts } from '../telemetry/trace-context.ts';
+import { knownDefaultPageSize, toOperationCacheOptions } from './cache/cache-options.ts';
+import { optionsOf } from './config/configurable.ts';
+import type { Settings } from './config/settings.ts';
+import { challengeOf } from './identity/refusals.ts';
+import { boundedMemo } from '../lib/bounded-maps.ts';
+import { isPlainObject } from '../lib/plain-object.ts';
+import { publicOriginOf } from './model/arrival.ts';
+import { MODES } from './model/modes.ts';
+import type { Operation } from './model/operation.ts';
+import { toPagingOptions } from './paging/paging-options.ts';
+import { decide } from './permissions/decide.ts';
+import type { CompiledGateway } from './pipeline/compiled-gateway.ts';
+import { createKnownBodies } from './pipeline/known-bodies.ts';
+import { withBodyObserver } from './pipeline/message-observer.ts';
+import { createPageVersions, digestOfAccepted } from './pipeline/page-version.ts';
+import { stagePlanners, type StageServices } from './pipeline/stage-order.ts';
+import { createDecide } from './pipeline/stages/authorize.ts';
+import { createCheckBody } from './pipeline/request-rules.ts';
+import { createRepeater, type RequestRepeater } from './pipeline/repeat-request.ts';
+import { compilePlan } from './pipeline/plan.ts';
+import { createScanResponse } from './pipeline/scan-response.ts';
+import type { FeatureStage, PlannedOperation } from './pipeline/stage.ts';
+import { createTargets } from './pipeline/targets.ts';
+import { compileUndocumentedPlan, type UndocumentedPlan } from './pipeline/undocumented/plan.ts';
+import { compileUndocumentedPolicy } from './pipeline/undocumented/policy.ts';
+import { compileSuggestPath } from './pipeline/undocumented/suggest-path.ts';
+import { compilePathTemplate } from './privacy/path-template.ts';
+import { openScanner } from './scanner/open-scanner.ts';
+import { logAttempts } from './telemetry/trace-context.ts';
 import {
   compileLegacyAddresses,
   type LegacyAddresses,
   legacyAddressFinder,
   publicAddressOf,
   rewriteWholeBody,
-} from '../upstream/legacy-addresses.ts';
-import { decodeForInspection } from '../upstream/response-body.ts';
-import { createResponseHeaders } from '../upstream/response-headers.ts';
+} from './upstream/legacy-addresses.ts';
+import { decodeForInspection } from './upstream/response-body.ts';
+import { createResponseHeaders } from './upstream/response-headers.ts';
 import type { Assembled, AssemblyParts, Services } from './assemble-services.ts';
 import type { Start } from './load-start.ts';
 

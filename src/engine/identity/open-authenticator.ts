@@ -1,17 +1,25 @@
-import type { Settings } from '../config/settings.ts';
-import { type Authenticator, createAuthenticator } from '../identity/create-authenticator.ts';
-import { createFileVerifier } from '../identity/file-verifier.ts';
-import type { LoginLimits } from '../identity/login-limits.ts';
-import type { Revocations } from '../identity/revocations.ts';
-import { createUpstreamVerifier } from '../identity/upstream-verifier.ts';
-import type { Verifier } from '../identity/verifier.ts';
-import type { VerifierKind } from '../model/verifier-kind.ts';
-import type { IdentityOptions } from '../identity/identity-options.ts';
-import type { KeyedHash } from '../identity/verify-credential.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { RolesFile } from '../permissions/roles-file.ts';
-import type { Upstream } from '../upstream/create-upstream.ts';
-import type { Sessions } from '../upstream/sessions.ts';
+import type { NameRule } from '../model/caller-name.ts';
+import type { Checks } from '../model/checks.ts';
+import type { VerifierKind } from '../model/verifier-kind.ts';
+import { type Authenticator, createAuthenticator } from './create-authenticator.ts';
+import { createFileVerifier, type FileAccount } from './file-verifier.ts';
+import type { IdentityOptions } from './identity-options.ts';
+import type { LoginLimits } from './login-limits.ts';
+import type { Revocations } from './revocations.ts';
+import { createUpstreamVerifier, type Probe } from './upstream-verifier.ts';
+import type { Verifier } from './verifier.ts';
+import type { KeyedHash } from './verify-credential.ts';
+
+/** The settings that determine whether and how credentials are verified. */
+export interface IdentitySettings {
+  readonly authentication: IdentityOptions;
+  readonly mode: { readonly transparent: boolean };
+  readonly roles: { readonly names: NameRule };
+  /** The keys are the ids of operations with levels of their own. */
+  readonly operations: Readonly<Record<string, unknown>>;
+  checksFor(operationId: string | undefined): Checks;
+}
 
 /** The authentication state that outlives an authenticator, because a reload must not reset login limits. */
 export interface LoginMemory {
@@ -23,23 +31,21 @@ export interface LoginMemory {
 
 /** The inputs of an authenticator that do not come from the settings. */
 interface AuthenticatorParts {
-  readonly roles: RolesFile;
-  /** Sends a probe to the upstream that is current at the time of the call. */
-  readonly exchange: Upstream['exchange'];
-  /** The callers' sessions with the upstream. */
-  readonly sessions: Sessions;
+  readonly roles: { readonly source: string; readonly accounts: readonly FileAccount[] };
+  /** Sends a credential to the upstream that is current at the time of the call. */
+  readonly probe: Probe;
   readonly clock: Clock;
   readonly memory: LoginMemory;
 }
 
 /** Creates the authenticator with the configured verifier. */
 export function openAuthenticator(
-  settings: Settings,
-  { roles, exchange, sessions, clock, memory }: AuthenticatorParts,
+  settings: IdentitySettings,
+  { roles, probe: sendProbe, clock, memory }: AuthenticatorParts,
 ): Authenticator {
   const { authentication } = settings;
   const { probe: options, hashing, calibrationSeconds } = authentication;
-  const probe = isPassive(settings) ? neverProbes : probeOf(exchange, sessions, options);
+  const probe = isPassive(settings) ? neverProbes : sendProbe;
   const create = (kind: VerifierKind): Verifier => {
     switch (kind) {
       case 'file':
@@ -58,35 +64,19 @@ function unknownVerifier(kind: never): never {
   throw new Error(`there is no verifier ${String(kind)}`);
 }
 
-/** Returns a function that sends a credential to the upstream and returns the upstream's response. */
-function probeOf(
-  exchange: Upstream['exchange'],
-  sessions: Sessions,
-  { path: target, validStatuses }: IdentityOptions['probe'],
-) {
-  return async (authorization: string, signal: AbortSignal) => {
-    const headers = [
-      ['Accept', 'application/json'],
-      ['Content-Type', 'application/json'],
-      ['Authorization', authorization],
-    ] as const;
-    const session = sessions.ofProbe(authorization);
-    const response = await exchange({ method: 'GET', target, headers, session, signal, mode: 'buffered' });
-    if (response.status < 500 && !validStatuses.includes(response.status)) sessions.drop(authorization);
-    return response;
-  };
-}
-
 /**
  * Returns whether the gateway verifies no credentials. In `observe` mode, it sends no requests of its own, and learns
  * whether a credential is valid from the responses to client requests.
  */
-export function isPassive(settings: Settings): boolean {
+export function isPassive(settings: IdentitySettings): boolean {
   return settings.mode.transparent && !refusesByIdentity(settings);
 }
 
 /** Returns whether credentials must be verified because some refusals depend on the caller's identity. */
-export function refusesByIdentity({ checksFor, operations }: Settings): boolean {
+export function refusesByIdentity({
+  checksFor,
+  operations,
+}: Pick<IdentitySettings, 'checksFor' | 'operations'>): boolean {
   return [undefined, ...Object.keys(operations)].some((id) => {
     const { authentication, permissions } = checksFor(id);
     // If authentication is off, callers are not verified, regardless of the level of `permissions`.

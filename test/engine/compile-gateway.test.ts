@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { planOperation, disabledOperations } from '../../../src/engine/assembly/compile-gateway.ts';
-import type { Operation } from '../../../src/engine/model/operation.ts';
-import { operationWith } from '../../builders/exchange.ts';
-import { contract } from '../contract/sample.ts';
-import { REAL, settingsOf } from './settings.ts';
+import { planOperation, disabledOperations } from '../../src/engine/compile-gateway.ts';
+import type { Operation } from '../../src/engine/model/operation.ts';
+import { operationWith } from '../builders/exchange.ts';
+import { contract } from './contract/sample.ts';
+import { REAL, settingsOf } from '../builders/settings-of.ts';
 
 describe('the configuration of an operation', () => {
   const questions = operationWith({ id: 'listQuestions' });

@@ -1,12 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import type { Settings } from '../config/settings.ts';
+import type { Logger } from 'pino';
+import { failureHint, statusHint } from '../model/failure-hints.ts';
 import { type HeaderPairs, headerValue } from '../model/header-pairs.ts';
 import type { Operation } from '../model/operation.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
-import { failureHint, statusHint } from '../model/failure-hints.ts';
-import { errorShape } from '../upstream/failures/normalize-failure.ts';
-import type { UpstreamResponse } from '../upstream/response-body.ts';
-import type { Services } from './assemble-services.ts';
+import type { Upstream } from './create-upstream.ts';
+import { errorShape } from './failures/normalize-failure.ts';
+import type { UpstreamResponse } from './response-body.ts';
+import type { UpstreamOptions } from './upstream-options.ts';
+
+interface ProbeSettings {
+  readonly embedded: boolean;
+  readonly profile: { readonly basePath: string };
+  readonly upstream: Pick<UpstreamOptions, 'startupProbe'>;
+}
 
 /**
  * Sends one request to the upstream and logs the result, with a hint if the address seems to be wrong. No request is
@@ -14,8 +21,8 @@ import type { Services } from './assemble-services.ts';
  * to fail. Returns a function that cancels the request.
  */
 export function probeUpstream(
-  { embedded, profile, upstream: { startupProbe } }: Pick<Settings, 'embedded' | 'profile' | 'upstream'>,
-  { upstream, logger }: Pick<Services, 'upstream' | 'logger'>,
+  { embedded, profile, upstream: { startupProbe } }: ProbeSettings,
+  { upstream, logger }: { readonly upstream: Pick<Upstream, 'exchange'>; readonly logger: Logger },
   operations: readonly Operation[],
   authorization: string | undefined,
 ): () => void {

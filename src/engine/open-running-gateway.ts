@@ -1,7 +1,7 @@
-import type { Clock } from '../../lib/clock.ts';
-import type { AcceptedViolation } from '../model/ledger-entry.ts';
-import { permissionMatrix } from '../permissions/permission-matrix.ts';
-import type { RunningGateway } from '../running-gateway.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { AcceptedViolation } from './model/ledger-entry.ts';
+import { permissionMatrix } from './permissions/permission-matrix.ts';
+import type { RunningGateway } from './running-gateway.ts';
 import type { CompiledAssembly } from './compile-gateway.ts';
 import { explainRequest } from './explain-request.ts';
 

@@ -2,9 +2,10 @@ import { createLoginLimits } from '../../../src/engine/identity/login-limits.ts'
 import { createRevocations } from '../../../src/engine/identity/revocations.ts';
 import { createKeyedHash } from '../../../src/engine/identity/verify-credential.ts';
 import { openAlone } from '../../../src/engine/sharing/alone/open-alone.ts';
+import { createCredentialProbe } from '../../../src/engine/upstream/credential-probe.ts';
 import { createSessions } from '../../../src/engine/upstream/sessions.ts';
 import { describe, expect, it } from 'vitest';
-import { openAuthenticator, refusesByIdentity } from '../../../src/engine/assembly/open-authenticator.ts';
+import { openAuthenticator, refusesByIdentity } from '../../../src/engine/identity/open-authenticator.ts';
 import type { RolesFile } from '../../../src/engine/permissions/roles-file.ts';
 import { hashPassword } from '../../../src/engine/identity/password-hash.ts';
 import { basic } from '../../builders/call.ts';
@@ -12,7 +13,7 @@ import { failureOf, JSON_TYPE } from '../../builders/exchange.ts';
 import { fakeExchanges } from '../../builders/fake-exchanges.ts';
 import { createTestClock } from '../../builders/test-clock.ts';
 import { until } from '../../builders/until.ts';
-import { REAL, settingsOf } from './settings.ts';
+import { REAL, settingsOf } from '../../builders/settings-of.ts';
 
 const strict = { ...REAL, mode: 'strict', authentication: { verifier: 'upstream' }, roles: { unmapped: 'delegate' } };
 const nobody: RolesFile = { source: 'roles.yaml', unmapped: undefined, roles: new Map(), accounts: [] };
@@ -34,8 +35,11 @@ function authenticating(config: Readonly<Record<string, unknown>>, roles = nobod
   const settings = settingsOf(config);
   const authenticator = openAuthenticator(settings, {
     roles,
-    exchange: upstream.exchange,
-    sessions: createSessions([], createTestClock()),
+    probe: createCredentialProbe(
+      upstream.exchange,
+      createSessions([], createTestClock()),
+      settings.authentication.probe,
+    ),
     clock: createTestClock(),
     memory: loginMemory(settings),
   });

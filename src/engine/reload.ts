@@ -1,13 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { changedKeys } from '../config/changed-keys.ts';
-import type { ReloadResult, SettingsReading } from '../config/load-settings.ts';
-import { reloadNote } from '../config/reload-note.ts';
-import type { Settings } from '../config/settings.ts';
-import { pointerTo } from '../../lib/json-pointer.ts';
-import { distinctFaults, type Fault, StartFault } from '../model/fault.ts';
+import { changedKeys } from './config/changed-keys.ts';
+import type { ReloadResult, SettingsReading } from './config/load-settings.ts';
+import { reloadNote } from './config/reload-note.ts';
+import type { Settings } from './config/settings.ts';
+import { pointerTo } from '../lib/json-pointer.ts';
+import { distinctFaults, type Fault, StartFault } from './model/fault.ts';
 import { type Assembled, assembleServices, type AssemblyParts, type Services } from './assemble-services.ts';
-import { calibrate, type Calibration } from './calibrate.ts';
-import { refusesByIdentity } from './open-authenticator.ts';
+import { calibrate, type Calibration } from './identity/calibrate.ts';
+import { refusesByIdentity } from './identity/open-authenticator.ts';
 import { loadStart, type StartSources } from './load-start.ts';
 
 /** What triggered a reload, as shown in the log. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { restartFaults } from '../../../src/engine/assembly/reload.ts';
-import { settingsOf } from './settings.ts';
+import { restartFaults } from '../../src/engine/reload.ts';
+import { settingsOf } from '../builders/settings-of.ts';
 
 const REAL = { upstream: { url: 'http://127.0.0.1:9' }, roles: { file: '/etc/portico/roles.yaml' } };
 
