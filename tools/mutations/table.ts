@@ -360,7 +360,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     file: 'src/features/levels/read-override.ts',
     find: 'OVERRIDABLE_CHECKS.find((one) => one === check)',
-    replace: "(CHECK_NAMES.find((one) => one === check) as 'requests' | undefined)",
+    replace: 'CHECK_NAMES.find((one) => one === check)',
     test: 'test/features/levels/read-override.test.ts',
     why: 'an override can switch off authentication and permissions',
   },

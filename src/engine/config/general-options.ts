@@ -1,4 +1,4 @@
-import { CHECK_NAMES, type CheckLevel, type CheckName, type ErrorStyle } from '../model/checks.ts';
+import { CHECK_LEVELS, CHECKS, type ErrorStyle, forEachCheck } from '../model/checks.ts';
 
 /** An entry in `undocumented.allow`: an undocumented path to forward. */
 export interface AllowedPath {
@@ -12,25 +12,12 @@ export interface AllowedPath {
   readonly permission?: string;
 }
 
-const LEVELS: readonly CheckLevel[] = ['off', 'report', 'enforce'];
-
-/** What each check examines. */
-const EXAMINED: Readonly<Record<CheckName, string>> = {
-  authentication: 'Credentials.',
-  requests: 'Parameters and request bodies.',
-  responses: "The upstream's responses.",
-  permissions: "The caller's permissions.",
-  pageBounds: '`page` and `pageSize`.',
-  undocumented:
-    'Paths and methods that are not in the contract. Outside `observe` mode, requests with methods other than GET, HEAD and OPTIONS always need an entry in `undocumented.allow`, whatever the level.',
-};
-
 /** The JSON Schema for check levels, which can be set globally and for individual operations. */
 export const checksSchema = {
   type: 'object',
   description: 'Check levels that override the mode: off, report or enforce.',
   additionalProperties: false,
-  properties: Object.fromEntries(CHECK_NAMES.map((name) => [name, { enum: LEVELS, description: EXAMINED[name] }])),
+  properties: forEachCheck((name) => ({ enum: CHECK_LEVELS, description: CHECKS[name].examines })),
 };
 
 /** The JSON Schema for the error style, which can be set globally and for individual operations. */

@@ -1,5 +1,6 @@
 import { keysOf } from '../../lib/json-pointer.ts';
 import { plainText } from '../../lib/plain-text.ts';
+import { CHECKS } from '../model/checks.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
 import { REHEARSAL } from '../model/violation.ts';
 import type { ContractPlace } from './contract-places.ts';
@@ -32,21 +33,15 @@ export function suggestFix(entry: LedgerEntry, { schema }: Pick<ContractPlace, '
 
 /** Suggests a fix for a violation that was not found by a schema. */
 function placeToFix(entry: LedgerEntry, basePath: string): string {
-  const { check, direction, keyword } = entry;
-  if (check === 'permissions')
-    return 'the roles file (roles.file) if the decision is wrong; portico explain METHOD TARGET --as NAME shows the decision.';
+  const { check, keyword } = entry;
   if (check === 'errors') return `the server, or keep its status with ${entry.suggestion ?? 'errors: legacy'}.`;
   if (entry.category === REHEARSAL)
     return 'the server, so that it responds to the request of staging as it does to that of the client.';
-  if (direction === 'response') return 'the server. portico learn proposes overlays from sampled responses.';
-  if (check === 'undocumented') {
-    const allow = allowEntryOf(entry, basePath);
-    const add = allow === undefined ? '' : `add this entry to undocumented.allow: ${allowEntryLine(allow)}, or `;
-    return `the client, or ${add}describe the path in an overlay.`;
-  }
-  if (check === 'pageBounds') return 'the client or the limits: pageBounds, or pageBounds of one operation.';
-  if (keyword === 'unknown') return 'the client, or add the parameter to parameters.allow.';
-  return 'the client, or the contract with an overlay.';
+  const allow = allowEntryOf(entry, basePath);
+  if (allow !== undefined)
+    return `the client, or add this entry to undocumented.allow: ${allowEntryLine(allow)}, or describe the path in an overlay.`;
+  if (check === 'requests' && keyword === 'unknown') return 'the client, or add the parameter to parameters.allow.';
+  return CHECKS[check === 'upstream' ? 'responses' : check].toFix;
 }
 
 function actionsOf(keyword: string, at: string, target: string, schema: Readonly<Record<string, unknown>>): string[] {

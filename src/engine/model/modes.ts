@@ -1,4 +1,4 @@
-import type { Checks, ErrorStyle } from './checks.ts';
+import { CHECKS, type Checks, type ErrorStyle, forEachCheck } from './checks.ts';
 
 /** The names of the three presets, as used in `mode:` and `PORTICO_MODE`. */
 export const MODE_NAMES = ['observe', 'staging', 'strict'] as const;
@@ -18,48 +18,12 @@ export interface Mode {
   readonly transparent: boolean;
 }
 
+/** Returns the levels of all checks in a preset. */
+const levelsIn = (mode: ModeName): Checks => forEachCheck((check) => CHECKS[check].levels[mode]);
+
 /** The settings of all presets (docs/rules.md §1). */
 export const MODES: Readonly<Record<ModeName, Mode>> = {
-  observe: {
-    name: 'observe',
-    checks: {
-      authentication: 'report',
-      requests: 'report',
-      responses: 'report',
-      permissions: 'report',
-      pageBounds: 'report',
-      undocumented: 'report',
-    },
-    errors: 'legacy',
-    cache: false,
-    transparent: true,
-  },
-  staging: {
-    name: 'staging',
-    checks: {
-      authentication: 'enforce',
-      requests: 'enforce',
-      responses: 'report',
-      permissions: 'enforce',
-      pageBounds: 'enforce',
-      undocumented: 'report',
-    },
-    errors: 'normalized',
-    cache: true,
-    transparent: false,
-  },
-  strict: {
-    name: 'strict',
-    checks: {
-      authentication: 'enforce',
-      requests: 'enforce',
-      responses: 'report',
-      permissions: 'enforce',
-      pageBounds: 'enforce',
-      undocumented: 'enforce',
-    },
-    errors: 'normalized',
-    cache: true,
-    transparent: false,
-  },
+  observe: { name: 'observe', checks: levelsIn('observe'), errors: 'legacy', cache: false, transparent: true },
+  staging: { name: 'staging', checks: levelsIn('staging'), errors: 'normalized', cache: true, transparent: false },
+  strict: { name: 'strict', checks: levelsIn('strict'), errors: 'normalized', cache: true, transparent: false },
 };

@@ -1,7 +1,7 @@
 import type { ParameterValues } from '../contract/values.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { Arrival } from '../model/arrival.ts';
-import { CHECK_NAMES, type CheckName } from '../model/checks.ts';
+import { CHECK_NAMES, type CheckName, REQUEST_CHECKS } from '../model/checks.ts';
 import type { ModeName } from '../model/modes.ts';
 import { type Operation, type Decision, describeRequirement, type Requirement } from '../model/operation.ts';
 import { createTrace, type Trace } from '../model/trace.ts';
@@ -255,11 +255,12 @@ function entryFor({ dryRun, arrival, trace, outcome }: Ended): string | undefine
   const decision = trace.permissions?.outcome === 'refused' ? trace.permissions.decision : undefined;
   if (decision?.verdict === 'denied' && exchange !== undefined)
     return grantEntry(operation, exchange, decision, dryRun.disabledOperations.get(operation.id));
-  if (trace.requests?.outcome === 'refused') return requestEntry(operation, trace.violations);
-  if (trace.pageBounds?.outcome !== 'refused') return undefined;
+  const check = REQUEST_CHECKS.find((one) => trace[one]?.outcome === 'refused');
+  if (check === 'requests') return requestEntry(operation, trace.violations);
   const { pageSize = 0 } = exchange?.requestedPage ?? {};
-  const isTooLarge = pageSize > (target?.plan?.maxPageSize ?? Number.POSITIVE_INFINITY);
-  return isTooLarge ? `pageBounds: { maxPageSize: ${pageSize} }` : levelEntry(operation, 'pageBounds');
+  if (check === 'pageBounds' && pageSize > (target?.plan?.maxPageSize ?? Number.POSITIVE_INFINITY))
+    return `pageBounds: { maxPageSize: ${pageSize} }`;
+  return check === undefined ? undefined : levelEntry(operation, check);
 }
 
 /** Returns the configuration entry that sets a check to `report` for an operation. */

@@ -1,5 +1,4 @@
 import { GatewayError } from '../errors/gateway-error.ts';
-import type { CheckName } from '../model/checks.ts';
 import { type Trace, checkFailed } from '../model/trace.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
 import type { Reply } from './reply.ts';
@@ -15,13 +14,13 @@ export interface Plan extends PlannedOperation {
 export function compilePlan(planned: PlannedOperation, planners: readonly StagePlanner[]): Plan {
   const stages = planners.flatMap((planner) => {
     const stage = planner.plan(planned);
-    return stage === undefined ? [] : [{ name: planner.name, stage }];
+    return stage === undefined ? [] : [{ planner, stage }];
   });
   const handle = stages.reduceRight<Handler>(
-    (next, { name, stage }) => (planned.transparent ? tolerant(name, stage, planned) : stage)(next),
+    (next, { planner, stage }) => (planned.transparent ? tolerant(planner, stage, planned) : stage)(next),
     () => Promise.reject(new Error(`the plan of ${planned.operation.id} has no last stage`)),
   );
-  return { ...planned, stages: stages.map(({ name }) => name), handle };
+  return { ...planned, stages: stages.map(({ planner }) => planner.name), handle };
 }
 
 /** Formats a plan as one line of text for `portico plan` and the test snapshot. */
@@ -30,19 +29,11 @@ export function planLine(plan: Plan): string {
   return `${plan.operation.method.padEnd(4)} ${plan.operation.path}   ${plan.stages.join(' → ')}${notes}`;
 }
 
-/** The check that each stage performs. */
-const CHECK_OF: Readonly<Record<string, CheckName>> = {
-  authorize: 'permissions',
-  'validate-body': 'requests',
-  'bound-page': 'pageBounds',
-  'validate-response': 'responses',
-};
-
 /**
  * Makes a stage fault-tolerant for transparent mode. If the stage fails, the error is recorded and the stage is
  * skipped. If the rest of the plan has already produced a reply, that reply is returned.
  */
-function tolerant(name: string, stage: Stage, { checks }: PlannedOperation): Stage {
+function tolerant({ name, check }: StagePlanner, stage: Stage, { checks }: PlannedOperation): Stage {
   return (next) => {
     const replies = new WeakMap<Trace, Reply | Promise<Reply>>();
     const handle = stage((exchange) => {
@@ -59,7 +50,6 @@ function tolerant(name: string, stage: Stage, { checks }: PlannedOperation): Sta
         // The request must not be sent upstream twice, so a reply that has already been produced is returned. If the
         // rest of the plan failed, its error is rethrown.
         const reply = await replies.get(exchange.trace);
-        const check = CHECK_OF[name];
         if (check === undefined) exchange.trace.cause ??= error;
         else checkFailed(exchange.trace, check, checks[check], error);
         return reply ?? next(exchange);

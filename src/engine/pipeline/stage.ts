@@ -1,6 +1,6 @@
 import type { ItemFacts } from '../contract/api-profile.ts';
 import type { OperationCacheOptions } from '../cache/cache-options.ts';
-import type { CheckLevel, Checks, ErrorStyle } from '../model/checks.ts';
+import type { CheckLevel, CheckName, Checks, ErrorStyle } from '../model/checks.ts';
 import type { InForce } from '../model/in-force.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Exchange, PassthroughExchange } from './exchange.ts';
@@ -60,6 +60,8 @@ export interface PlannedPassthrough {
 /** Decides whether an operation needs a stage. The `plan` method returns undefined if it does not. */
 export interface StagePlanner {
   readonly name: string;
+  /** The check that the stage applies, if it applies one. */
+  readonly check?: CheckName;
   plan(planned: PlannedOperation): Stage | undefined;
 }
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { CHECK_NAMES, type Checks } from '../model/checks.ts';
+import { CHECK_LEVELS, CHECK_NAMES, type Checks, OPERATION_CHECKS } from '../model/checks.ts';
 import { MODE_NAMES } from '../model/modes.ts';
 import type { Trace } from '../model/trace.ts';
 import { LEVEL_METRICS, READ_METRICS } from './metric-list.ts';
@@ -61,8 +61,6 @@ type Reading = number | boolean | Readonly<Record<string, number>> | readonly Me
 const MAX_SERIES = 10_000;
 /** The levels of operations may use at most a tenth of the series. */
 const LEVELS_SHARE = 10;
-/** The checks whose levels belong to operations. Undocumented paths share one level. */
-const LEVELED = CHECK_NAMES.filter((check) => check !== 'undocumented');
 
 /**
  * Creates Portico's metrics in a separate registry. Every series exists from startup. `redis` is undefined if no state
@@ -87,14 +85,14 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
   }
   const levelLabels = () =>
     options.operations
-      .slice(0, Math.floor(maxSeries / LEVELS_SHARE / LEVELED.length))
-      .flatMap(({ id }) => LEVELED.map((check) => [id, check] as const));
+      .slice(0, Math.floor(maxSeries / LEVELS_SHARE / OPERATION_CHECKS.length))
+      .flatMap(({ id }) => OPERATION_CHECKS.map((check) => [id, check] as const));
   let leveled = levelLabels();
   registry.read(LEVEL_METRICS.operationEnforcement, () =>
     leveled.flatMap((labels): MetricRow[] => {
       const [operation, check] = labels;
       const checks = sources.operationChecks === undefined ? options.checks : sources.operationChecks(operation);
-      return checks === undefined ? [] : [[labels, LEVELS.indexOf(checks[check])]];
+      return checks === undefined ? [] : [[labels, CHECK_LEVELS.indexOf(checks[check])]];
     }),
   );
   for (const metric of redis?.all ?? []) registry.add(metric);
@@ -137,8 +135,6 @@ export function createMetrics(given: MetricsOptions, redis?: RedisMetrics): Metr
   };
 }
 
-const LEVELS = ['off', 'report', 'enforce'] as const;
-
 /** Returns the sources of the metrics that show the options. */
 function aboutOptions(options: () => MetricsOptions): MetricSources {
   const enforced = () => CHECK_NAMES.filter((check) => options().checks[check] === 'enforce');
@@ -146,7 +142,7 @@ function aboutOptions(options: () => MetricsOptions): MetricSources {
     mode: () => MODE_NAMES.map((mode) => [[mode], Number(mode === options().mode)]),
     enforcement: () =>
       CHECK_NAMES.flatMap((check) =>
-        LEVELS.map((level): MetricRow => [[check, level], Number(options().checks[check] === level)]),
+        CHECK_LEVELS.map((level): MetricRow => [[check, level], Number(options().checks[check] === level)]),
       ),
     enforced: () => enforced().length,
     build: () => {

@@ -3,7 +3,7 @@ import type { Checks, JudgedName } from '../model/checks.ts';
 import { isOutage } from '../model/ledger-entry.ts';
 import type { ModeName } from '../model/modes.ts';
 import type { Operation } from '../model/operation.ts';
-import type { CheckVerdict, Trace } from '../model/trace.ts';
+import { type CheckVerdict, eachVerdict, type Trace } from '../model/trace.ts';
 import type { Violation } from '../model/violation.ts';
 import { FAILURE_KINDS, FOLDED, OTHER, statusClass, UNDOCUMENTED } from './label-values.ts';
 import { COUNTED_METRICS, type KnownValues } from './metric-list.ts';
@@ -77,10 +77,7 @@ export function createRequestMetrics(options: MetricsOptions, maxSeries: number)
   const counters = createCounted(labels.known, options);
   const all = Object.values(counters);
   let traffic = trafficOf(counters, labels.known);
-  // The caller reads the verdict from the trace, because looking up a property by a variable name is slow.
-  const count = (check: JudgedName, verdict: CheckVerdict | undefined) => {
-    if (verdict !== undefined) counters.checks.inc(check, verdict.outcome);
-  };
+  const countVerdict = (check: JudgedName, { outcome }: CheckVerdict) => counters.checks.inc(check, outcome);
   const countStatusChange = (operation: string, { errors, upstream }: Trace) => {
     if (errors?.changedTo !== undefined)
       counters.statusChanges.inc(operation, statusClass(upstream?.status), String(errors.changedTo));
@@ -95,14 +92,8 @@ export function createRequestMetrics(options: MetricsOptions, maxSeries: number)
       counters.duration.observe(operation, trace.seconds ?? Number.NaN, trace.traceparent, trace.startedAt);
       if (spendsErrorBudget(trace)) counters.budget.inc(operation);
     }
-    count('authentication', trace.authentication);
-    count('requests', trace.requests);
-    count('responses', trace.responses);
+    eachVerdict(trace, countVerdict);
     if (trace.scan !== undefined) counters.scans.inc(trace.scan);
-    count('permissions', trace.permissions);
-    count('pageBounds', trace.pageBounds);
-    count('undocumented', trace.undocumented);
-    count('errors', trace.errors);
     countStatusChange(operation, trace);
     for (const violation of trace.violations) {
       // A difference found by the shadow contract is not a violation of the live contract.

@@ -1,6 +1,7 @@
 import { optionsOf } from '../../engine/config/configurable.ts';
 import { type Settings, withDemoState } from '../../engine/config/settings.ts';
 import type { CommandTools } from '../../engine/feature-command.ts';
+import { OPERATION_CHECKS } from '../../engine/model/checks.ts';
 import { emptySnapshot, type LedgerSnapshot } from '../../engine/model/ledger-entry.ts';
 import { editDocumentInRedis } from '../../engine/sharing/redis/redis-document.ts';
 import { usesRedis } from '../../engine/sharing/redis/redis-options.ts';
@@ -11,7 +12,7 @@ import { IN_MEMORY } from '../../lib/replace-file.ts';
 import { ladderJson, ladderTable } from './ladder-table.ts';
 import { createLadder, type Ladder, lifted } from './ladder.ts';
 import { decisionOf } from './ladder-rows.ts';
-import { inOrder, isOfLadder, LADDER_CHECKS, type LadderEntry, type LevelsState } from './level-entry.ts';
+import { inOrder, isOfLadder, type LadderEntry, type LevelsState } from './level-entry.ts';
 import { createLevelStore, type LevelStore } from './level-store.ts';
 import { writeLevelsFile } from './levels-file.ts';
 import { setupOf } from './levels-setup.ts';
@@ -182,8 +183,8 @@ async function liftLevels(
   const check = rest.length === 0 ? undefined : rest.join(':');
   const ids = ladder.levels().map((one) => one.operation);
   requireKnownOperation(operation, ids, '--lift');
-  const checks = check === undefined ? LADDER_CHECKS : LADDER_CHECKS.filter((name) => name === check);
-  if (checks.length === 0) throw new UsageError(`--lift ${target}: the checks are ${LADDER_CHECKS.join(', ')}`);
+  const checks = check === undefined ? OPERATION_CHECKS : OPERATION_CHECKS.filter((name) => name === check);
+  if (checks.length === 0) throw new UsageError(`--lift ${target}: the checks are ${OPERATION_CHECKS.join(', ')}`);
   const { contract } = store.contract();
   const found = checks.flatMap((name) => decisionOf(store.decisions(), operation, name) ?? []);
   if (found.length === 0) {

@@ -1,6 +1,12 @@
 import { ERRORS } from '../../engine/errors/catalogue.ts';
 import type { IsAccepted } from '../../engine/model/acceptance.ts';
-import type { CheckLevel, CheckName, Checks, JudgedName } from '../../engine/model/checks.ts';
+import {
+  type CheckLevel,
+  type CheckName,
+  type Checks,
+  type JudgedName,
+  OPERATION_CHECKS,
+} from '../../engine/model/checks.ts';
 import {
   type LedgerEntry,
   type CheckCounts,
@@ -8,7 +14,7 @@ import {
   type LedgerSnapshot,
 } from '../../engine/model/ledger-entry.ts';
 import { isAdvisory } from '../../engine/model/violation.ts';
-import { LADDER_CHECKS, type LadderEntry } from './level-entry.ts';
+import type { LadderEntry } from './level-entry.ts';
 
 /**
  * One row in the table: an operation's check, its level, its results and the recommended next step. The row `errors`
@@ -16,7 +22,7 @@ import { LADDER_CHECKS, type LadderEntry } from './level-entry.ts';
  */
 export interface LadderRow {
   readonly operation: string;
-  readonly check: (typeof LADDER_CHECKS)[number] | 'errors';
+  readonly check: JudgedName;
   readonly configured: CheckLevel;
   readonly effective: CheckLevel;
   /** The ladder's decision. Undefined if the check is at its configured level. */
@@ -55,7 +61,7 @@ export function ladderRows(
   return levels.flatMap(({ operation, configured, effective, translation }) => {
     const { dropped } = snapshot;
     const own = { traffic: traffic.get(operation) ?? [], entries: entries.get(operation) ?? [], dropped };
-    const rows = LADDER_CHECKS.map((check): LadderRow => {
+    const rows = OPERATION_CHECKS.map((check): LadderRow => {
       const counts = countsOf(own, operation, check, isAccepted);
       const step = decisionOf(decisions, operation, check);
       const level = effective[check];

@@ -1,18 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { CheckLevel, CheckName } from '../../engine/model/checks.ts';
+import {
+  type CheckLevel,
+  type CheckName,
+  CHECKS,
+  type ChecksWith,
+  OPERATION_CHECKS,
+} from '../../engine/model/checks.ts';
 import { mergeItems } from '../../engine/sharing/merge-items.ts';
 
-/**
- * The checks whose levels can change, in the order in which they run. `undocumented` is not included, because it does
- * not belong to an operation.
- */
-export const LADDER_CHECKS = ['authentication', 'requests', 'responses', 'permissions', 'pageBounds'] as const;
+/** The checks that can be promoted automatically. */
+export const PROMOTABLE_CHECKS = OPERATION_CHECKS.filter(
+  (check): check is ChecksWith<'promotable', true> => CHECKS[check].promotable,
+);
 
-/** The checks that can be promoted automatically. Only a person may decide to enforce authentication. */
-export const PROMOTABLE_CHECKS = ['requests', 'responses', 'permissions', 'pageBounds'] as const;
-
-/** The checks whose level an operator can change. Checks that protect data are not included. */
-export const OVERRIDABLE_CHECKS = ['requests', 'responses', 'pageBounds'] as const;
+/** The checks whose level an operator can change. */
+export const OVERRIDABLE_CHECKS = OPERATION_CHECKS.filter((check) => !CHECKS[check].protectsData);
 
 /** The kinds of overrides. */
 export const OVERRIDE_KINDS = ['level', 'force-stale', 'disable'] as const;
@@ -45,7 +47,7 @@ export type OverrideChange =
   | {
       /** Sets the level of one check. */
       readonly kind: 'level';
-      readonly check: (typeof OVERRIDABLE_CHECKS)[number];
+      readonly check: CheckName;
       readonly level: CheckLevel;
     }
   | {

@@ -3,11 +3,11 @@ import { stat } from 'node:fs/promises';
 import { IN_MEMORY, replaceFile } from '../../lib/replace-file.ts';
 import { instantOf, objectOf, parseState, readIfExists } from '../../lib/state-file.ts';
 import type { PlainObject } from '../../lib/plain-object.ts';
+import { OPERATION_CHECKS } from '../../engine/model/checks.ts';
 import {
   type ContractUse,
   isOfLadder,
   keyOf,
-  LADDER_CHECKS,
   type LadderEntry,
   type LevelEntry,
   type LevelsState,
@@ -191,7 +191,7 @@ function toEntry(value: unknown, place: string): LevelEntry {
 export function toLadderEntry(members: PlainObject, place: string): LadderEntry {
   const { operation, check, move, since, judged, failed, windowSeconds, contract } = members;
   const known = {
-    check: LADDER_CHECKS.find((name) => name === check),
+    check: OPERATION_CHECKS.find((name) => name === check),
     move: MOVES.find((name) => name === move),
   };
   if (typeof operation !== 'string' || operation === '') throw new Error(`${place}.operation must be text`);

@@ -1,5 +1,4 @@
-import type { CheckName } from '../../engine/model/checks.ts';
-import { CHECK_NAMES } from '../../engine/model/checks.ts';
+import { type CheckName, REQUEST_CHECKS } from '../../engine/model/checks.ts';
 import type { FeatureMetrics } from '../../engine/telemetry/metric-registry.ts';
 import type { MetricEntry } from '../../engine/telemetry/metric-list.ts';
 import { OVERRIDE_KINDS, type OverrideEntry, PROMOTABLE_CHECKS } from './level-entry.ts';
@@ -52,8 +51,6 @@ export interface LevelsMetrics {
 /** The number of operations that have metrics of their own here, so that a large contract cannot cause too many series. */
 const MAX_OPERATIONS = 200;
 
-const ALERTED = CHECK_NAMES.filter((check) => check !== 'responses');
-
 /** Registers the metrics. `demoted` and `overrides` are read on each scrape. */
 export function registerMetrics(
   metrics: FeatureMetrics,
@@ -63,7 +60,7 @@ export function registerMetrics(
   const operations = all.slice(0, MAX_OPERATIONS);
   const demotions = metrics.counter(DEMOTIONS, [operations]);
   const promotions = metrics.counter(PROMOTIONS, [PROMOTABLE_CHECKS]);
-  const alerts = metrics.counter(ALERTS, [ALERTED]);
+  const alerts = metrics.counter(ALERTS, [REQUEST_CHECKS]);
   metrics.read(DEMOTED, () => {
     const now = new Set(sources.demoted());
     return operations.map((operation) => [[operation], Number(now.has(operation))] as const);

@@ -2,13 +2,14 @@ import express, { type RequestHandler, type Response, type Router } from 'expres
 import type { FeatureContext } from '../../engine/feature.ts';
 import { noteAction, originOf } from '../../engine/http/admin-actions.ts';
 import type { AdminRoute } from '../../engine/http/admin-route.ts';
+import { CHECKS, OPERATION_CHECKS } from '../../engine/model/checks.ts';
 import { operatorName } from '../../engine/model/operator-name.ts';
 import { HOUR_MS } from '../../lib/clock.ts';
 import { membersOf } from '../../lib/plain-object.ts';
 import { overrideJson } from './former-files.ts';
 import { decisionWords } from './in-force.ts';
 import type { LadderRow } from './ladder-rows.ts';
-import { LADDER_CHECKS, type LevelEntry } from './level-entry.ts';
+import { type LevelEntry, OVERRIDABLE_CHECKS } from './level-entry.ts';
 import { entryJson } from './levels-file.ts';
 import type { OpenLevels } from './open-levels.ts';
 import { overrideEventJson } from './override-event.ts';
@@ -18,6 +19,11 @@ const MAX_BODY_BYTES = 65_536;
 
 /** The maximum number of events in a response. */
 const SHOWN_EVENTS = 100;
+
+/** The checks that an override can change, as the console offers them: those about the upstream's responses first. */
+const OVERRIDE_MENU = OVERRIDABLE_CHECKS.toSorted(
+  (a, b) => Number(CHECKS[b].judges === 'response') - Number(CHECKS[a].judges === 'response'),
+);
 
 /** What the routes about levels need. */
 export interface RouteParts extends Pick<FeatureContext<unknown>, 'actions' | 'records' | 'clock'> {
@@ -39,7 +45,8 @@ export function createLevelsRouter(parts: RouteParts, guard: readonly RequestHan
   router.get('/', async (_req, res) => {
     const entries = [...store.decisions(), ...overrides.active()].map(shownEntry);
     const events = (await actions()).flatMap((action) => overrideEventJson(action) ?? []).slice(-SHOWN_EVENTS);
-    res.json({ entries, overrides: overrides.active().map(overrideJson), events: events.toReversed() });
+    const active = overrides.active().map(overrideJson);
+    res.json({ entries, checks: OVERRIDE_MENU, overrides: active, events: events.toReversed() });
   });
   router.get('/ladder', async (_req, res) => {
     const snapshot = await records.snapshot({ since: clock() - windowHours * HOUR_MS });
@@ -69,7 +76,7 @@ export function createLevelsRouter(parts: RouteParts, guard: readonly RequestHan
   });
   router.post('/lift', ...writes, async ({ body }, res) => {
     const { operation, check } = membersOf(body);
-    const known = LADDER_CHECKS.find((one) => one === check);
+    const known = OPERATION_CHECKS.find((one) => one === check);
     if (typeof operation !== 'string' || known === undefined) {
       res.status(400).json({ error: 'Provide an operation and a check.' });
       return;

@@ -3,6 +3,7 @@ import { jsonDocument } from '../../lib/json-document.ts';
 import type { AdminClient, CommandTools } from '../../engine/feature-command.ts';
 import { choiceFlag, parsePeriod, parseSince } from '../../lib/flag-values.ts';
 import { membersOf } from '../../lib/plain-object.ts';
+import { OVERRIDABLE_CHECKS } from './level-entry.ts';
 
 const ACTIONS = ['list', 'set', 'end'];
 const FORMATS = ['table', 'json'];
@@ -36,7 +37,7 @@ export const overrideCommand = (tools: CommandTools): Command => ({
   ],
   notes: [
     'CHANGE is one of:',
-    '  responses=report   the level of a check (requests, responses or pageBounds): off, report or enforce',
+    `  responses=report   the level of a check (${OVERRIDABLE_CHECKS.join(', ')}): off, report or enforce`,
     '  force-stale        serve stored responses, even stale ones, without contacting the upstream',
     '  disable            refuse every request with a 503',
     'To end an override, name only the check, force-stale or disable. Without CHANGE, all overrides of OPERATION end.',

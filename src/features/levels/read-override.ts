@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS } from '../../lib/clock.ts';
 import { closestName } from '../../lib/closest-name.ts';
 import { isPlainObject, type PlainObject } from '../../lib/plain-object.ts';
-import { CHECK_NAMES } from '../../engine/model/checks.ts';
+import { CHECK_LEVELS, CHECK_NAMES, CHECKS } from '../../engine/model/checks.ts';
 import { containsCredential } from '../../engine/privacy/secret-text.ts';
 import { lineOf, MAX_OPERATOR_NAME, operatorName } from '../../engine/model/operator-name.ts';
 import { type OperationFacts, whyWithoutEffect } from './in-force.ts';
@@ -32,7 +32,6 @@ export const OVERRIDE_LIMITS = { reason: 500, by: MAX_OPERATOR_NAME, maxStaleSec
 /** The default limit on how stale a stored response may be, in seconds. */
 const DEFAULT_STALE_SECONDS = DAY_MS / 1000;
 
-const LEVELS = ['off', 'report', 'enforce'] as const;
 const MEMBERS = ['operation', 'kind', 'check', 'level', 'maxStaleSeconds', 'reason', 'by', 'until', 'forMinutes'];
 
 /** Reads an operator's request for an override. If the request is invalid, returns all of its errors. */
@@ -96,17 +95,18 @@ function changeOf(body: PlainObject, fault: AddFault): OverrideChange | undefine
     return fault('maxStaleSeconds', `maxStaleSeconds must be a whole number from 1 to ${max}.`);
   }
   const knownCheck = OVERRIDABLE_CHECKS.find((one) => one === check);
-  const knownLevel = LEVELS.find((one) => one === level);
+  const knownLevel = CHECK_LEVELS.find((one) => one === level);
   if (knownCheck === undefined) fault('check', whyNotOverridable(check));
-  if (knownLevel === undefined) fault('level', `The level must be one of ${LEVELS.join(', ')}.`);
+  if (knownLevel === undefined) fault('level', `The level must be one of ${CHECK_LEVELS.join(', ')}.`);
   return knownCheck && knownLevel && { kind: known, check: knownCheck, level: knownLevel };
 }
 
 function whyNotOverridable(check: unknown): string {
   const checks = `The check must be one of ${OVERRIDABLE_CHECKS.join(', ')}`;
   const name = CHECK_NAMES.find((one) => one === check);
-  if (name === 'undocumented') return `${checks}: undocumented does not belong to an operation.`;
-  return name === undefined ? `${checks}.` : `${checks}: ${name} decides who may see data, so it cannot be overridden.`;
+  if (name === undefined) return `${checks}.`;
+  if (!CHECKS[name].ofOperation) return `${checks}: ${name} does not belong to an operation.`;
+  return `${checks}: ${name} decides who may see data, so it cannot be overridden.`;
 }
 
 /** Reads the end of the override: an instant, or a number of minutes from now. */

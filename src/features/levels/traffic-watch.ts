@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../lib/clock.ts';
 import { shareBounds } from '../../lib/share-bounds.ts';
-import type { CheckName } from '../../engine/model/checks.ts';
-import { type CheckVerdict, ERROR_INSIDE, type Trace } from '../../engine/model/trace.ts';
+import { type CheckName, REQUEST_CHECKS } from '../../engine/model/checks.ts';
+import { ERROR_INSIDE, type Trace } from '../../engine/model/trace.ts';
 import type { Evidence } from './level-entry.ts';
 import type { DemotionOptions } from './options.ts';
 
@@ -213,19 +213,13 @@ export function createRefusalWatch(options: DemotionOptions, operations: readonl
   };
 }
 
-const isRefused = (verdict: CheckVerdict | undefined) => verdict?.outcome === 'refused';
-
 /** Returns the check that refused the request. There is never more than one. */
 function refusedBy(trace: Trace): CheckName | undefined {
   // If there is no error, the request was not refused.
   if (trace.error === undefined) return undefined;
   // The upstream failed before the credential could be verified. Other metrics count such failures.
   if (trace.error === 'verification_unavailable') return undefined;
-  if (isRefused(trace.authentication)) return 'authentication';
-  if (isRefused(trace.undocumented)) return 'undocumented';
-  if (isRefused(trace.requests)) return 'requests';
-  if (isRefused(trace.permissions)) return 'permissions';
-  return isRefused(trace.pageBounds) ? 'pageBounds' : undefined;
+  return REQUEST_CHECKS.find((check) => trace[check]?.outcome === 'refused');
 }
 
 /** A sliding window that consists of buckets. A bucket is dropped once it is no longer in the window. */

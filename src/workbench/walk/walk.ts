@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayError } from '../../engine/errors/gateway-error.ts';
-import { CHECK_NAMES, type CheckName } from '../../engine/model/checks.ts';
+import { CHECK_NAMES, CHECKS } from '../../engine/model/checks.ts';
 import type { Operation } from '../../engine/model/operation.ts';
 import type { Trace } from '../../engine/model/trace.ts';
 import { failureHint } from '../../engine/model/failure-hints.ts';
@@ -146,12 +146,13 @@ export function failureWords({ code, message, cause }: GatewayError): string {
 }
 
 /**
- * Returns the trace of a walk request without the findings about the request itself. A walk deliberately requests
+ * Returns the trace of a walk request without the findings about the request itself. Those about the server and about the
+ * walk's account remain. A walk deliberately requests
  * resources that do not exist or that its caller may not see, so these findings are not differences between the
  * upstream and the contract.
  */
 function withoutOwnFaults(trace: Trace): Trace {
-  const own = CHECK_NAMES.filter((check) => OF_THE_REQUEST[check]);
+  const own = CHECK_NAMES.filter((check) => CHECKS[check].judges === 'request');
   return {
     ...trace,
     ...Object.fromEntries(own.map((check) => [check, asSkipped(trace[check])])),
@@ -160,16 +161,6 @@ function withoutOwnFaults(trace: Trace): Trace {
     ),
   };
 }
-
-/** Which checks judge what the walk itself asks for, rather than the server or the walk's account. */
-const OF_THE_REQUEST: Readonly<Record<CheckName, boolean>> = {
-  authentication: false,
-  requests: true,
-  responses: false,
-  permissions: true,
-  pageBounds: true,
-  undocumented: false,
-};
 
 /** Marks a verdict on the walk's own request as skipped, so that the verdict does not affect decisions about levels. */
 function asSkipped<Verdict extends { readonly outcome: string }>(verdict: Verdict | undefined) {

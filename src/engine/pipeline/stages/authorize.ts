@@ -24,6 +24,7 @@ import type { StagePlanner, PlannedOperation } from '../stage.ts';
 export function authorize(decideOn: Decide, challenge: string): StagePlanner {
   return {
     name: 'authorize',
+    check: 'permissions',
     plan(planned) {
       const { operation, checks } = planned;
       const level = checks.permissions;

@@ -21,6 +21,7 @@ import type { Handler, StagePlanner, PlannedOperation } from '../stage.ts';
 export function boundPage(counts: PageCounts, sharedCounts: SharedPageCounts): StagePlanner {
   return {
     name: 'bound-page',
+    check: 'pageBounds',
     plan(planned) {
       const { operation, checks } = planned;
       const { paging } = operation;

@@ -28,6 +28,7 @@ export interface BodyLimits {
 export function validateBody(planCheck: PlanBodyCheck, limits: BodyLimits): StagePlanner {
   return {
     name: 'validate-body',
+    check: 'requests',
     plan(planned) {
       const { operation, checks, transparent } = planned;
       const level = checks.requests;

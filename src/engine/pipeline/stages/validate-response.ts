@@ -66,6 +66,7 @@ export interface ValidateResponseServices {
 export function validateResponse(services: ValidateResponseServices): StagePlanner {
   return {
     name: 'validate-response',
+    check: 'responses',
     plan(planned) {
       const { transparent } = planned;
       const check = (exchange: Exchange, reply: Reply, bytes: Buffer): Reply => {

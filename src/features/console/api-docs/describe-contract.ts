@@ -6,7 +6,7 @@ import {
   type SchemaObject,
 } from '../../../engine/contract/openapi-document.ts';
 import type { ContractRules } from '../../../engine/contract/rules.ts';
-import type { Checks } from '../../../engine/model/checks.ts';
+import { type CheckName, CHECKS, type Checks, OPERATION_CHECKS } from '../../../engine/model/checks.ts';
 import { type Operation, describeRequirement } from '../../../engine/model/operation.ts';
 
 /** The sources for the description of the contract. */
@@ -30,6 +30,8 @@ interface DescribedContract {
   readonly title: string;
   readonly description: string;
   readonly publicBasePath: string;
+  /** The checks of operations, with a few words for each. */
+  readonly checks: readonly { readonly name: CheckName; readonly words: string }[];
   readonly groups: readonly {
     readonly name: string;
     readonly description: string;
@@ -68,6 +70,7 @@ export function describeContract(sources: DescribedSources): DescribedContract {
     title: info?.title ?? 'Contract',
     description: info?.description ?? '',
     publicBasePath: sources.publicBasePath,
+    checks: OPERATION_CHECKS.map((name) => ({ name, words: CHECKS[name].words })),
     groups: names
       .map((name) => ({
         name,

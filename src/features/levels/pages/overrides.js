@@ -8,11 +8,8 @@ import { usePoll } from '../lib/poll.js';
 import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
 
-/** The changes that an override can make, with their labels. A change has the name of a check or a kind of override. */
-const CHANGES = [
-  ['responses', 'Level of responses'],
-  ['requests', 'Level of requests'],
-  ['pageBounds', 'Level of pageBounds'],
+/** The changes that an override can make besides levels, with their labels. */
+const OTHER_CHANGES = [
   ['force-stale', 'Serve stored responses, even stale ones'],
   ['disable', 'Disable: refuse every request'],
 ];
@@ -139,6 +136,7 @@ export function Overrides({ status, shownError, announce }) {
       adding &&
       html`<${Add}
         operations=${status.operations}
+        checks=${data.checks}
         onDone=${(result, operation) => {
           setAdding(false);
           done(result, `The override of ${operation} is set.`);
@@ -166,9 +164,10 @@ const options = (values, chosen) =>
   );
 const pairs = (words) => words.map((word) => [word, word]);
 
-/** The form for a new override. */
-function Add({ operations, onDone, onClose }) {
-  const [change, setChange] = useState('responses');
+/** The form for a new override. `checks` are the checks whose level it can change. */
+function Add({ operations, checks, onDone, onClose }) {
+  const changes = [...checks.map((check) => [check, `Level of ${check}`]), ...OTHER_CHANGES];
+  const [change, setChange] = useState(checks[0]);
   const send = ({ forMinutes, maxStaleSeconds, ...form }) =>
     post('levels', {
       ...form,
@@ -190,7 +189,7 @@ function Add({ operations, onDone, onClose }) {
       <label class="field">
         <span>Change</span>
         <select onChange=${(event) => setChange(event.currentTarget.value)}>
-          ${options(CHANGES, change)}
+          ${options(changes, change)}
         </select>
       </label>
       ${

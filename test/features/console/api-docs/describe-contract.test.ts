@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CONTRACT_DEFAULTS } from '../../../../src/portico-settings.ts';
 import { loadContract } from '../../../../src/engine/contract/load-contract.ts';
+import { OPERATION_CHECKS } from '../../../../src/engine/model/checks.ts';
 import { MODES } from '../../../../src/engine/model/modes.ts';
 import { OBSERVED_OPERATIONS, OPERATIONS } from '../../../builders/operations.ts';
 import { describeContract } from '../../../../src/features/console/api-docs/describe-contract.ts';
@@ -43,6 +44,12 @@ describe('the description of the contract', () => {
     const rules = operationsOf(true).flatMap(({ responseRules, requestRules }) => responseRules.concat(requestRules));
     expect(rules.length).toBeGreaterThan(10);
     expect(rules.filter(({ text }) => text === '')).toEqual([]);
+  });
+
+  it('has words for each check of operations', () => {
+    const { checks } = described(true);
+    expect(checks.map(({ name }) => name)).toEqual(OPERATION_CHECKS);
+    expect(checks).toContainEqual({ name: 'pageBounds', words: 'page and page size' });
   });
 
   it('describes for each operation what a caller needs to know', () => {

@@ -21,7 +21,7 @@ export function Operation({ operation, contract, credential }) {
     </p>
     <${OperationLinks} operation=${id} without="API docs" home="./" />
     <${Prose} text=${description} />
-    <${Facts} operation=${operation} />
+    <${Facts} operation=${operation} known=${contract.checks} />
     <${Parameters} operation=${operation} schemas=${contract.schemas} />
     ${
       operation.requestBody !== undefined &&
@@ -51,7 +51,7 @@ export function Operation({ operation, contract, credential }) {
   </article>`;
 }
 
-function Facts({ operation }) {
+function Facts({ operation, known }) {
   const { requires, requiresProvenance, needsCredential, cache, paging, purges, checks, unknownParameters } = operation;
   const facts = [
     ['Required permissions', html`${requires} <${Provenance} is=${requiresProvenance} />`],
@@ -62,8 +62,8 @@ function Facts({ operation }) {
         : 'required unless anonymous callers are allowed',
     ],
     operation.needsFeature !== undefined && ['Required feature', operation.needsFeature],
-    ['Refused if wrong', checksAt(checks, 'enforce')],
-    ['Only counted if wrong', checksAt(checks, 'report')],
+    ['Refused if wrong', checksAt(known, checks, 'enforce')],
+    ['Only counted if wrong', checksAt(known, checks, 'report')],
     [
       'Unknown parameters',
       unknownParameters === 'refuse' && checks.requests === 'enforce' ? 'refused' : 'counted, not refused',
@@ -91,17 +91,10 @@ function Facts({ operation }) {
   </dl>`;
 }
 
-const CHECK_WORDS = {
-  authentication: 'sign-in',
-  requests: 'request',
-  responses: 'response of the server',
-  permissions: 'permissions',
-  pageBounds: 'page and page size',
-};
-
-function checksAt(checks, wanted) {
-  const names = Object.entries(CHECK_WORDS).filter(([name]) => checks[name] === wanted);
-  return names.map(([, words]) => words).join(', ') || 'none';
+/** Names the checks that have a level. `known` are the checks of operations, with the words for them. */
+function checksAt(known, levels, wanted) {
+  const found = known.filter(({ name }) => levels[name] === wanted);
+  return found.map(({ words }) => words).join(', ') || 'none';
 }
 
 function pagesText({ firstPage, observedPageSize, hasPageCount }) {
