@@ -111,17 +111,37 @@ export interface ResponseTrace extends CheckVerdict {
   readonly reason?: SkipReason | typeof ERROR_INSIDE;
 }
 
-/** The verdict of the translation of errors. */
+/** The verdict of permissions. */
+interface PermissionsTrace extends CheckVerdict {
+  readonly decision?: Decision;
+}
+
+/**
+ * The verdict of the translation of errors: whether it changes the status of the upstream's response, or would change it.
+ */
 export interface ErrorsTrace extends CheckVerdict {
   /** The status that the upstream's status is changed to, or would be. Undefined if the status stays the same. */
   readonly changedTo?: number;
 }
 
+/** The verdicts that contain more than a level and an outcome. */
+interface LongVerdicts {
+  readonly authentication: AuthenticationTrace;
+  readonly permissions: PermissionsTrace;
+  readonly responses: ResponseTrace;
+  readonly errors: ErrorsTrace;
+}
+
+/** The verdict of each check. Undefined until the check has been applied. */
+type Verdicts = {
+  [Name in JudgedName]?: (Name extends keyof LongVerdicts ? LongVerdicts[Name] : CheckVerdict) | undefined;
+};
+
 /**
  * A record of how one request was handled. It is the only source for logs, metrics, the ledger and reports. Each stage
  * sets its own properties.
  */
-export interface Trace {
+export interface Trace extends Verdicts {
   readonly requestId: string;
   /** Portico's own span for the request, in the format of the W3C header. */
   readonly traceparent: string;
@@ -143,13 +163,6 @@ export interface Trace {
   caller?: string | undefined;
   /** How the request was forwarded. Undefined if it was not forwarded. */
   route?: 'plan' | 'passthrough' | undefined;
-  authentication?: AuthenticationTrace | undefined;
-  undocumented?: CheckVerdict | undefined;
-  requests?: CheckVerdict | undefined;
-  permissions?: (CheckVerdict & { readonly decision?: Decision }) | undefined;
-  pageBounds?: CheckVerdict | undefined;
-  /** Whether the translation of errors changes the status of the upstream's response, or would change it. */
-  errors?: ErrorsTrace | undefined;
   cache?: CacheTrace | undefined;
   upstream?: UpstreamTrace | undefined;
   /**
@@ -159,7 +172,6 @@ export interface Trace {
   leader?: Trace | undefined;
   /** Why an exchange with the upstream failed. An attempt to verify a credential is also an exchange. */
   failure?: FailureFacts | undefined;
-  responses?: ResponseTrace | undefined;
   /** The result of scanning the bytes of the response. Undefined if the response was not scanned. */
   scan?: 'valid' | 'closer' | undefined;
   /** True for background work, such as a refresh or a comparison. No client is waiting for it. */
