@@ -1,4 +1,4 @@
-import type { VerifierKind } from './engine/model/verifier-kind.ts';
+import type { VerifierName } from './engine/identity/verifiers.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Express } from 'express';
@@ -39,7 +39,7 @@ export type PorticoConfig = {
   readonly rewriteUrls?: boolean;
   readonly authentication?: Section & {
     readonly anonymous?: 'deny' | 'allow';
-    readonly verifier?: VerifierKind;
+    readonly verifier?: VerifierName;
   };
   readonly roles?: Section & { readonly file?: string };
   readonly permissions?: Section;

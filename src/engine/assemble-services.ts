@@ -37,6 +37,7 @@ import type { Upstreams } from './upstream/upstreams.ts';
 import { createLastingServices, type LastingServices, metricsOptions } from './lasting-services.ts';
 import type { Start } from './load-start.ts';
 import { openShared, type Shared } from './open-shared.ts';
+import { verifierOf } from './identity/verifiers.ts';
 
 /** The system facilities that tests and embedding applications can replace. */
 export interface AssemblyParts {
@@ -330,8 +331,8 @@ function connectionSources({ settings, start: { address } }: Sources) {
 function identitySources({ settings, start: { address, roles } }: Sources) {
   const { authentication, mode } = settings;
   const { names } = settings.roles;
-  const passwords =
-    authentication.verifier === 'file' ? roles.accounts.map((one) => [one.name, one.passwordHash, names]) : [];
+  const { readsPasswords } = verifierOf(authentication);
+  const passwords = readsPasswords ? roles.accounts.map((one) => [one.name, one.passwordHash, names]) : [];
   const { sessionCookies } = settings.upstream;
   return [authentication, mode.transparent && !refusesByIdentity(settings), address, passwords, sessionCookies];
 }

@@ -1,7 +1,8 @@
 import { knownDefaultPageSize, toOperationCacheOptions } from './cache/cache-options.ts';
 import { optionsOf } from './config/configurable.ts';
 import type { Settings } from './config/settings.ts';
-import { challengeOf } from './identity/refusals.ts';
+import { challengesOf } from './identity/refusals.ts';
+import { verifierOf } from './identity/verifiers.ts';
 import { boundedMemo } from '../lib/bounded-maps.ts';
 import { isPlainObject } from '../lib/plain-object.ts';
 import { publicOriginOf } from './model/arrival.ts';
@@ -64,7 +65,8 @@ export function compileGateway(
   { clock }: AssemblyParts,
 ): CompiledGateway {
   const { contract, permissions } = start;
-  const challenge = challengeOf(settings.authentication.realm);
+  const { authentication } = settings;
+  const challenge = challengesOf([verifierOf(authentication).scheme], authentication.realm);
   const requirementOf = boundedMemo(MAX_PERMISSIONS, (permission: string) => permissions.compile({ permission }));
   const decidePermission: CompiledGateway['decidePermission'] = (permission, grants) =>
     decide(requirementOf(permission), grants, 'not-checked');

@@ -3,15 +3,14 @@ import { Socket } from 'node:net';
 import { readOnly } from './cache/read-only-cache.ts';
 import { arrivalOptions, createArrivalReader } from './http/arrival.ts';
 import { requestHeadFault } from './http/malformed.ts';
-import { createAuthenticator } from './identity/create-authenticator.ts';
-import { nameKeyFor } from './model/caller-name.ts';
 import { createAuthorLookup, type FetchJson } from './permissions/ownership.ts';
 import { explain, type ExplainStep } from './pipeline/explain.ts';
 import { compilePlan } from './pipeline/plan.ts';
 import { type ExplainRequest, type DryRun, dryRunGateway, type Seen, SINK } from './pipeline/dry-run.ts';
 import { stagePlanners } from './pipeline/stage-order.ts';
 import type { Services } from './assemble-services.ts';
-import { isPassive } from './identity/open-authenticator.ts';
+import { verifierOf } from './identity/verifiers.ts';
+import { openTrustingAuthenticator } from './identity/open-authenticator.ts';
 import { type CompiledAssembly, disabledOperations, stageServices, undocumentedPlan } from './compile-gateway.ts';
 
 /**
@@ -34,7 +33,7 @@ function dryRunOf({ settings, start, services, gateway }: CompiledAssembly): Dry
   const unscanned = { ...settings, contract: { ...settings.contract, scanner: false } };
   const planners = stagePlanners(stageServices(unscanned, start, own, gateway), services.features.passive);
   const seen: Seen = {};
-  const authenticator = trustingAuthenticator({ settings, start, services });
+  const authenticator = openTrustingAuthenticator(settings, { roles: start.roles, clock, memory: services.logins });
   return {
     gateway: dryRunGateway(
       gateway,
@@ -63,6 +62,7 @@ function dryRunOf({ settings, start, services, gateway }: CompiledAssembly): Dry
         });
       return arrival;
     },
+    accepted: [verifierOf(settings.authentication).scheme.name],
     describe: services.features.describe,
     seen,
     lookUps,
@@ -117,33 +117,6 @@ function withoutEffects(
     purge: () => 0,
     recordTrace: nothing,
   };
-}
-
-/**
- * Creates an authenticator that decides like the gateway's, but considers every password correct. With the `file`
- * verifier, only accounts with a password can log in. With the `upstream` verifier, nobody is verified where the gateway
- * sends no probes. Login limits do not apply, and nothing is counted.
- */
-function trustingAuthenticator({ settings, start, services }: Omit<CompiledAssembly, 'gateway'>) {
-  const { authentication } = settings;
-  const { verifier: kind } = authentication;
-  const keyOf = nameKeyFor(settings.roles.names);
-  const accounts = start.roles.accounts.filter(({ passwordHash }) => passwordHash !== undefined);
-  const names = new Set(accounts.map(({ name }) => keyOf(name)));
-  return createAuthenticator({
-    options: authentication,
-    hash: services.logins.hash,
-    verifier: {
-      kind,
-      async verify({ name }) {
-        if (kind === 'file') return { kind: names.has(keyOf(name)) ? 'valid' : 'invalid' };
-        return isPassive(settings) ? { kind: 'unavailable', retryAfterSeconds: 0, unusable: false } : { kind: 'valid' };
-      },
-      calibrate: () => Promise.resolve({ kind: 'calibrated' }),
-    },
-    limits: { begin: () => ({ limited: undefined, withdraw: nothing, loggedIn: nothing }) },
-    revocations: { announce: () => Promise.resolve(), mayTrust: undefined, applyTo: nothing },
-  });
 }
 
 /** The client of an explained request: a connection from this machine. */

@@ -24,6 +24,7 @@ import { readRedisSecrets, type RedisSecrets, usesRedis } from './sharing/redis/
 import { parseUpstreamUrl, type UpstreamAddress } from './upstream/upstream-url.ts';
 import { compilePermissionMessage, type PermissionMessage } from './upstream/failures/permission-message.ts';
 import { serviceAuthorization } from './upstream/upstream-options.ts';
+import { verifierOf } from './identity/verifiers.ts';
 
 /** Everything that is read and compiled before the services are created. */
 export interface Start {
@@ -172,12 +173,13 @@ export function loadPermissions(settings: Settings, contract: Contract): Pick<St
     ...nameFaults(roles, names),
   ];
   if (faults.length > 0) throw new StartFault(faults);
-  const { verifier } = settings.authentication;
+  const { asksUpstream } = verifierOf(settings.authentication);
+  const standard = asksUpstream ? 'delegate' : 'deny';
   const permissions = compilePermissions({
     roles,
     operations: contract.operations,
-    unmapped: unmappedPolicyOf(roles, settings.roles.unmapped, verifier),
-    verifier,
+    unmapped: unmappedPolicyOf(roles, settings.roles.unmapped, standard),
+    knownToUpstream: asksUpstream,
     names,
     further: further.map((permission) => ({ permission })),
   });

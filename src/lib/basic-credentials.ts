@@ -7,7 +7,7 @@ interface BasicCredentials {
 }
 
 /** A credential, and its header value in the canonical form that is stored and sent. */
-export interface Credential extends BasicCredentials {
+export interface BasicCredential extends BasicCredentials {
   /**
    * The password as it reads in Latin-1. Set only if the bytes are valid UTF-8 as well, and the name reads the same in
    * both encodings.
@@ -56,7 +56,7 @@ const ASCII_CONTROL = /[\x00-\x1f\x7f]/;
  * Parses the credential in an `Authorization` header. Returns undefined for any other scheme, if the value is too long,
  * if the name is empty or too long, or if the text contains control characters.
  */
-export function readBasicCredential(header: string): Credential | undefined {
+export function readBasicCredential(header: string): BasicCredential | undefined {
   if (header.length > MAX_HEADER_LENGTH) return undefined;
   const bytes = basicBytes(header);
   if (bytes === undefined) return undefined;

@@ -12,6 +12,7 @@ import type { ConfigProblem, Environment, Settings } from './settings.ts';
 import { parsePhcHash } from '../identity/password-hash.ts';
 import { isPlainObject } from '../../lib/plain-object.ts';
 import { featuresInUse } from './configurable.ts';
+import { verifierOf } from '../identity/verifiers.ts';
 
 /** Returns the errors in combinations of keys whose individual values are valid. */
 export function crossFaults(settings: Settings, env: Environment): readonly ConfigProblem[] {
@@ -288,7 +289,7 @@ function keysUnder(pointer: string, value: unknown): { id: string; pointer: stri
  */
 export function demoAccountFaults(settings: Settings, roles: RolesFile): readonly Fault[] {
   const names = demoAccounts(roles);
-  if (settings.embedded || settings.authentication.verifier !== 'file' || names.length === 0) return [];
+  if (settings.embedded || !verifierOf(settings.authentication).readsPasswords || names.length === 0) return [];
   return [
     {
       source: roles.source,

@@ -9,6 +9,7 @@ import { usesRedis } from '../sharing/redis/redis-options.ts';
 import { UPSTREAM_DEFAULTS } from '../upstream/upstream-options.ts';
 import type { Settings } from './settings.ts';
 import { featuresInUse } from './configurable.ts';
+import { VERIFIERS, verifierOf } from '../identity/verifiers.ts';
 
 /** A setting that has no effect, and why. */
 interface Inert {
@@ -83,6 +84,14 @@ const REDIS_KEYS = (
 const when = (condition: boolean, because: string, ...pointers: readonly string[]): readonly Inert[] =>
   condition ? pointers.map((pointer) => ({ pointer, because })) : [];
 
+/** Returns the options that only other kinds of verifiers use. */
+function unusedOptions(authentication: Settings['authentication']): readonly string[] {
+  const { uses } = verifierOf(authentication);
+  return Object.values(VERIFIERS)
+    .flatMap((one) => [...one.uses])
+    .filter((key) => !uses.includes(key));
+}
+
 /** Returns the global settings that have no effect because of another setting. */
 function globalInert(settings: Settings): readonly Inert[] {
   const { mode, embedded, upstream, authentication, permissions } = settings;
@@ -97,12 +106,10 @@ function globalInert(settings: Settings): readonly Inert[] {
     ...when(upstream.alternates.length === 0, 'upstream.alternates is empty', '/upstream/ejection'),
     ...when(!isCacheOn(settings), NOTHING_STORED, ...CACHE_KEYS.map((key) => `/cache/${key}`)),
     ...when(
-      authentication.verifier === 'file',
-      'authentication.verifier is file',
-      '/authentication/probe',
-      '/authentication/calibrationSeconds',
+      true,
+      `authentication.verifier is ${authentication.verifier}`,
+      ...unusedOptions(authentication).map((key) => `/authentication/${key}`),
     ),
-    ...when(authentication.verifier === 'upstream', 'authentication.verifier is upstream', '/authentication/hashing'),
     ...when(
       permissions.ownership.lookup === undefined,
       'permissions.ownership.lookup is not set',

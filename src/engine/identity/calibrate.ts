@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { type Fault, StartFault } from '../model/fault.ts';
 import type { Authenticator } from './create-authenticator.ts';
 import { type IdentitySettings, refusesByIdentity } from './open-authenticator.ts';
+import { verifierOf } from './verifiers.ts';
 
 /** The state of the credential verifier, as read by the readiness check. */
 interface CalibrationState {
@@ -35,7 +36,8 @@ export async function calibrate(
   settings: CalibrationSettings,
   { authenticator, logger }: { readonly authenticator: Pick<Authenticator, 'calibrate'>; readonly logger: Logger },
 ): Promise<Calibration> {
-  if (settings.authentication.verifier === 'file') return { state: { kind: 'calibrated' }, stop: () => undefined };
+  if (!verifierOf(settings.authentication).asksUpstream)
+    return { state: { kind: 'calibrated' }, stop: () => undefined };
   const needed = refusesByIdentity(settings);
   const state: CalibrationState = { kind: 'pending', needed };
   // No probe is sent, because the result would not affect any request.

@@ -1,5 +1,4 @@
 import { GatewayError } from '../errors/gateway-error.ts';
-import { type Credential, readBasicCredential } from '../../lib/basic-credentials.ts';
 import type { CheckLevel } from '../model/checks.ts';
 import { ANONYMOUS, type Principal, verifiedAudience } from '../model/principal.ts';
 import type { AuthenticationTrace } from '../model/trace.ts';
@@ -7,7 +6,7 @@ import type { IdentityOptions } from './identity-options.ts';
 import type { LoginLimits } from './login-limits.ts';
 import { createRefusals } from './refusals.ts';
 import type { Revocations } from './revocations.ts';
-import type { Calibration, Verifier } from './verifier.ts';
+import type { Calibration, Credential, Verifier } from './verifier.ts';
 import { createCredentialCheck, createKeyedHash, type KeyedHash } from './verify-credential.ts';
 
 /** The parts of a request used for authentication. */
@@ -64,7 +63,8 @@ export interface Authenticator {
 /** An authenticator's dependencies and state. */
 interface AuthenticatorParts {
   readonly options: IdentityOptions;
-  readonly verifier: Verifier;
+  /** The verifiers, in order. The first that knows the scheme of a credential decides. */
+  readonly verifiers: readonly Verifier[];
   /**
    * The hash function for audiences. Set only if several authenticators must use the same audiences, such as those
    * before and after a reload.
@@ -80,15 +80,24 @@ interface Approval {
   readonly reason?: string;
 }
 
+/** A request's credential, and the verifier that decides about it. */
+interface Claim {
+  readonly verifier: Verifier;
+  readonly credential: Credential;
+}
+
 /**
- * Creates an authenticator from a verifier and a cache of verification results. At the `enforce` level, every caller
+ * Creates an authenticator from verifiers, of which the first that knows the scheme of a credential decides, and a cache of verification results. At the `enforce` level, every caller
  * whose credential cannot be verified is refused.
  */
 export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
-  const { options, verifier, hash = createKeyedHash() } = parts;
+  const { options, verifiers, hash = createKeyedHash() } = parts;
   const { limits, revocations } = parts;
-  const check = createCredentialCheck({ options, verifier, hash, limits, revocations });
-  const refusals = createRefusals(options.realm);
+  const check = createCredentialCheck({ options, hash, limits, revocations });
+  const refusals = createRefusals(
+    verifiers.map(({ scheme }) => scheme),
+    options.realm,
+  );
   const passed = { enforce: passedAt('enforce'), report: passedAt('report') };
 
   function withoutCredential(input: AuthenticationInput, principals: Principals): AuthenticationResult {
@@ -103,35 +112,39 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
 
   /** Approves or refuses a caller. Returns synchronously unless the request has to wait for the verifier. */
   function approve(
-    credential: Credential,
+    { verifier, credential }: Claim,
     input: AuthenticationInput,
     principals: Principals,
   ): Approval | Promise<Approval> {
     const { clientAddress, level, now } = input;
     const unverified = (reason: string) => ({ principal: principals.unverified(credential.name), reason });
     if (level === 'off') return unverified('off');
-    const verified = { principal: principals.verified(credential.name, credential.authorization) };
-    if (check.fresh(credential, now)) return verified;
-    const verdict = check.verify(credential, clientAddress(), now);
-    if (level === 'report' && verifier.kind === 'upstream' && !input.needsVerification) {
+    const verified = (name: string) => ({ principal: principals.verified(name, credential.authorization) });
+    const recognized = check.recognize(credential.authorization, now);
+    if (recognized !== undefined) return verified(recognized.name);
+    const verdict = check.verify(verifier, credential, clientAddress(), now);
+    if (level === 'report' && verifier.asksUpstream && !input.needsVerification) {
       // This request does not wait for the verification, but later requests can use the result.
       verdict.catch(() => undefined);
       return unverified('verification_pending');
     }
     return verdict.then((verification) => {
-      const refusal = refusals.of(verification);
-      if (refusal === undefined) return verified;
+      if (verification.kind === 'valid') return verified(verification.name);
+      const refusal = refusals.of(verification, verifier.scheme);
       if (level === 'report') return unverified(refusal.code);
       throw refusal;
     });
   }
 
-  const malformed = (header: string) =>
-    refusals.credentialsRefused(
-      /^ *basic(?: |$)/i.test(header)
-        ? 'The Authorization header does not contain a valid Basic credential.'
-        : 'Only the Basic scheme is accepted in the Authorization header; tokens such as Bearer are not.',
-    );
+  /** Returns the credential in a header and the first verifier that knows its scheme. Undefined if none does. */
+  function claimOf(header: string): Claim | { readonly malformed: Verifier } | undefined {
+    for (const verifier of verifiers) {
+      const credential = verifier.scheme.read(header);
+      if (credential === 'malformed') return { malformed: verifier };
+      if (credential !== undefined) return { verifier, credential };
+    }
+    return undefined;
+  }
 
   return {
     authenticate(input) {
@@ -148,11 +161,13 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
       if (header === undefined) return withoutCredential(input, principals);
       const failed = (error: unknown): AuthenticationResult => {
         if (level === 'enforce') throw error;
-        return toResult(input, principals.unverified(undefined), reasonOf(error, header));
+        const reason = error instanceof GatewayError ? error.code : 'internal_error';
+        return toResult(input, principals.unverified(undefined), claim === undefined ? 'not_basic' : reason);
       };
-      const credential = readBasicCredential(header);
-      if (credential === undefined) return failed(malformed(header));
-      const approval = approve(credential, input, principals);
+      const claim = claimOf(header);
+      if (claim === undefined) return failed(refusals.unknownScheme());
+      if ('malformed' in claim) return failed(refusals.malformed(claim.malformed.scheme));
+      const approval = approve(claim, input, principals);
       if (approval instanceof Promise)
         return approval.then(({ principal, reason }) => toResult(input, principal, reason)).catch(failed);
       return toResult(input, approval.principal, approval.reason);
@@ -164,7 +179,9 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
       if (kind === 'verified' && name !== undefined) void revocations.announce(name);
     },
     async calibrate() {
-      const calibration = await verifier.calibrate();
+      const results = await Promise.all(verifiers.map((one) => one.calibrate()));
+      const resultOf = (kind: Calibration['kind']) => results.find((one) => one.kind === kind);
+      const calibration = resultOf('unusable') ?? resultOf('pending') ?? { kind: 'calibrated' };
       if (calibration.kind === 'unusable') {
         check.forgetAll();
         void revocations.announce(undefined);
@@ -180,11 +197,6 @@ function passedAt(level: 'enforce' | 'report') {
     verified: { ...verdict, principal: 'verified' },
     anonymous: { ...verdict, principal: 'anonymous' },
   } as const;
-}
-
-function reasonOf(error: unknown, header: string): string {
-  if (!(error instanceof GatewayError)) return 'internal_error';
-  return /^ *basic /i.test(header) ? error.code : 'not_basic';
 }
 
 function toResult({ level }: AuthenticationInput, principal: Principal, reason?: string): AuthenticationResult {

@@ -1,20 +1,38 @@
 import { randomBytes } from 'node:crypto';
+import type { BasicCredential } from '../../lib/basic-credentials.ts';
 import { nameKeyFor, type NameRule } from '../model/caller-name.ts';
 import { StartFault, type Fault } from '../model/fault.ts';
-import type { WorkBounds } from './identity-options.ts';
+import { BASIC_SCHEME } from './basic-scheme.ts';
 import { parsePhcHash, type PhcHash, STANDARD_COSTS, verifyPassword } from './password-hash.ts';
-import type { Verifier } from './verifier.ts';
+import type { FileAccount, Verifier, VerifierKind, WorkBounds } from './verifier.ts';
 import { createWorkGate } from './work-gate.ts';
-
-/** The name and password hash of an account in the roles file. */
-export interface FileAccount {
-  readonly name: string;
-  /** An argon2id hash in PHC format. An account without a hash cannot log in. */
-  readonly passwordHash?: string | undefined;
-}
 
 /** The retry delay, in seconds, suggested to clients when too many passwords are waiting to be hashed. */
 const BUSY_RETRY_SECONDS = 1;
+
+/** Verifies the passwords of the accounts in the roles file. */
+export const fileVerifier: VerifierKind = {
+  scheme: BASIC_SCHEME,
+  asksUpstream: false,
+  readsPasswords: true,
+  uses: ['hashing'],
+  open: ({ roles: { accounts, source }, options, names }) =>
+    createFileVerifier(accounts, options.hashing, source, names),
+  openTrusting({ roles, names }) {
+    const nameKey = nameKeyFor(names);
+    const known = new Set(
+      roles.accounts.flatMap(({ name, passwordHash }) => (passwordHash === undefined ? [] : [nameKey(name)])),
+    );
+    return verifierWith(({ name }) => Promise.resolve({ kind: known.has(nameKey(name)) ? 'valid' : 'invalid' }));
+  },
+};
+
+const verifierWith = (verify: Verifier<BasicCredential>['verify']): Verifier<BasicCredential> => ({
+  scheme: BASIC_SCHEME,
+  asksUpstream: false,
+  verify,
+  calibrate: () => Promise.resolve({ kind: 'calibrated' }),
+});
 
 /**
  * Creates a verifier that checks passwords against the accounts' argon2id hashes. `names` is the rule for comparing names
@@ -25,28 +43,24 @@ export function createFileVerifier(
   bounds: WorkBounds,
   source: string,
   names: NameRule,
-): Verifier {
+): Verifier<BasicCredential> {
   const nameKey = nameKeyFor(names);
   const hashes = readHashes(accounts, source, nameKey);
   const decoy = createDecoy(hashes);
   const gate = createWorkGate(bounds);
-  return {
-    kind: 'file',
-    async verify({ name, password, latin1Password }, known, network) {
-      const hash = hashes.get(nameKey(name));
-      // For an unknown name, a decoy hash that never matches is checked. Otherwise, the response would arrive sooner
-      // than for a wrong password, which would reveal which names exist.
-      const passwords = [password, ...(latin1Password === undefined ? [] : [latin1Password])];
-      const matches = async () => {
-        for (const one of passwords) if (await verifyPassword(one, hash ?? decoy)) return true;
-        return false;
-      };
-      const valid = await gate.run(matches, known, network);
-      if (valid === undefined) return { kind: 'busy', retryAfterSeconds: BUSY_RETRY_SECONDS };
-      return { kind: valid ? 'valid' : 'invalid' };
-    },
-    calibrate: () => Promise.resolve({ kind: 'calibrated' }),
-  };
+  return verifierWith(async ({ name, password, latin1Password }, known, network) => {
+    const hash = hashes.get(nameKey(name));
+    // For an unknown name, a decoy hash that never matches is checked. Otherwise, the response would arrive sooner than
+    // for a wrong password, which would reveal which names exist.
+    const passwords = [password, ...(latin1Password === undefined ? [] : [latin1Password])];
+    const matches = async () => {
+      for (const one of passwords) if (await verifyPassword(one, hash ?? decoy)) return true;
+      return false;
+    };
+    const valid = await gate.run(matches, known, network);
+    if (valid === undefined) return { kind: 'busy', retryAfterSeconds: BUSY_RETRY_SECONDS };
+    return { kind: valid ? 'valid' : 'invalid' };
+  });
 }
 
 function readHashes(

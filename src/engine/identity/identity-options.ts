@@ -1,11 +1,13 @@
-import { VERIFIER_KINDS, type VerifierKind } from '../model/verifier-kind.ts';
+import type { VerifierOptions } from './verifier.ts';
+import { VERIFIER_NAMES, type VerifierName } from './verifiers.ts';
+
 /** The options under the `authentication` configuration key, including all defaults. */
-export interface IdentityOptions {
+export interface IdentityOptions extends VerifierOptions {
   /**
    * `file` checks credentials against the hashes in the roles file. `upstream` checks them by sending a probe to the
    * upstream.
    */
-  readonly verifier: VerifierKind;
+  readonly verifier: VerifierName;
   /** Whether a request without a credential is refused or treated as anonymous. */
   readonly anonymous: 'deny' | 'allow';
   /** The realm of the authentication challenge. */
@@ -28,26 +30,6 @@ export interface IdentityOptions {
     readonly trustSeconds: number;
     readonly maxPairs: number;
   };
-  /** Limits for concurrent password hashing. */
-  readonly hashing: WorkBounds;
-  /** The request that shows whether the upstream accepts a credential. */
-  readonly probe: ProbeOptions;
-  /** The interval between tests of the probe with an invalid credential, in seconds. */
-  readonly calibrationSeconds: number;
-}
-
-/** The maximum numbers of running and waiting tasks. */
-export interface WorkBounds {
-  readonly concurrency: number;
-  readonly queue: number;
-}
-
-/** Options for the probe that the upstream verifier sends. */
-export interface ProbeOptions extends WorkBounds {
-  readonly path: string;
-  /** The only statuses that prove that a credential is valid. */
-  readonly validStatuses: readonly number[];
-  readonly timeoutMs: number;
 }
 
 /** The defaults for all options. */
@@ -87,7 +69,7 @@ export const identityOptionsSchema = {
     verifier: {
       description:
         'How credentials are verified: with the password hashes of the roles file (`file`), or with a probe request to the upstream (`upstream`).',
-      enum: VERIFIER_KINDS,
+      enum: VERIFIER_NAMES,
     },
     anonymous: {
       description:

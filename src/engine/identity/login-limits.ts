@@ -5,9 +5,9 @@ import type { IdentityOptions } from './identity-options.ts';
 export interface LoginLimits {
   /**
    * Counts an attempt as failed before it is made, so that parallel attempts cannot exceed the limits, on however many
-   * gateways. Never rejects.
+   * gateways. Never rejects. `name` is undefined if it is not known before the credential is verified.
    */
-  begin(network: string, name: string): Soon<LoginAttempt>;
+  begin(network: string, name: string | undefined): Soon<LoginAttempt>;
 }
 
 /** An attempt that was either counted or refused. */
@@ -39,9 +39,12 @@ const namesPerNetwork = (maxPairs: number) => Math.min(maxPairs, Math.max(MIN_NA
  */
 export function createLoginLimits(windows: SlidingWindows, options: IdentityOptions['failures']): LoginLimits {
   const { limit, limitPerName, windowSeconds, trustSeconds, maxPairs } = options;
-  const windowsOf = (network: string, name: string): readonly EventWindow[] => [
-    { name: 'name', texts: [name], limit: limitPerName, unlessTrusted: 'pair' },
-    { name: 'pair', texts: [network, name], limit },
+  const windowsOf = (network: string, name: string | undefined): readonly EventWindow[] => [
+    // Without a name, all attempts of a network count together, and none of them counts for other networks.
+    ...(name === undefined
+      ? []
+      : [{ name: 'name', texts: [name], limit: limitPerName, unlessTrusted: 'pair' } satisfies EventWindow]),
+    { name: 'pair', texts: [network, name ?? ''], limit },
     { name: 'network', texts: [network], limit: namesPerNetwork(maxPairs), counts: 'pair' },
   ];
   const attemptOf = ({ waitMs, withdraw, trust }: Awaited<ReturnType<SlidingWindows['add']>>): LoginAttempt => ({

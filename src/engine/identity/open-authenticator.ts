@@ -1,14 +1,11 @@
-import type { Clock } from '../../lib/clock.ts';
 import type { NameRule } from '../model/caller-name.ts';
 import type { Checks } from '../model/checks.ts';
-import type { VerifierKind } from '../model/verifier-kind.ts';
 import { type Authenticator, createAuthenticator } from './create-authenticator.ts';
-import { createFileVerifier, type FileAccount } from './file-verifier.ts';
 import type { IdentityOptions } from './identity-options.ts';
 import type { LoginLimits } from './login-limits.ts';
 import type { Revocations } from './revocations.ts';
-import { createUpstreamVerifier, type Probe } from './upstream-verifier.ts';
-import type { Verifier } from './verifier.ts';
+import type { Probe, VerifierParts } from './verifier.ts';
+import { verifierOf } from './verifiers.ts';
 import type { KeyedHash } from './verify-credential.ts';
 
 /** The settings that determine whether and how credentials are verified. */
@@ -29,46 +26,54 @@ export interface LoginMemory {
   readonly revocations: Revocations;
 }
 
-/** The inputs of an authenticator that do not come from the settings. */
-interface AuthenticatorParts {
-  readonly roles: { readonly source: string; readonly accounts: readonly FileAccount[] };
+/** What an authenticator verifies credentials with, besides the settings. */
+interface AuthenticatorParts extends Pick<VerifierParts, 'roles' | 'clock'> {
   /** Sends a credential to the upstream that is current at the time of the call. */
   readonly probe: Probe;
-  readonly clock: Clock;
   readonly memory: LoginMemory;
 }
 
 /** Creates the authenticator with the configured verifier. */
-export function openAuthenticator(
-  settings: IdentitySettings,
-  { roles, probe: sendProbe, clock, memory }: AuthenticatorParts,
-): Authenticator {
+export function openAuthenticator(settings: IdentitySettings, { memory, ...parts }: AuthenticatorParts): Authenticator {
   const { authentication } = settings;
-  const { probe: options, hashing, calibrationSeconds } = authentication;
-  const probe = isPassive(settings) ? neverProbes : sendProbe;
-  const create = (kind: VerifierKind): Verifier => {
-    switch (kind) {
-      case 'file':
-        return createFileVerifier(roles.accounts, hashing, roles.source, settings.roles.names);
-      case 'upstream':
-        return createUpstreamVerifier({ probe, options, calibrationSeconds, clock });
-      default:
-        return unknownVerifier(kind);
-    }
-  };
-  return createAuthenticator({ options: authentication, verifier: create(authentication.verifier), ...memory });
+  const verifiers = [verifierOf(authentication).open(verifierParts(settings, parts))];
+  return createAuthenticator({ options: authentication, verifiers, ...memory });
 }
 
-/** Causes a compile error if `openAuthenticator` does not handle a kind of verifier. */
-function unknownVerifier(kind: never): never {
-  throw new Error(`there is no verifier ${String(kind)}`);
+/**
+ * Creates an authenticator that decides like the gateway's, but regards every password as right. Nothing is sent, login
+ * limits do not apply, and nothing is counted.
+ */
+export function openTrustingAuthenticator(
+  settings: IdentitySettings,
+  { memory, ...parts }: Omit<AuthenticatorParts, 'probe' | 'memory'> & { readonly memory: Pick<LoginMemory, 'hash'> },
+): Authenticator {
+  const { authentication } = settings;
+  const sendsNothing = () => Promise.reject(new Error('a dry run sends no probes'));
+  return createAuthenticator({
+    options: authentication,
+    verifiers: [verifierOf(authentication).openTrusting(verifierParts(settings, { ...parts, probe: sendsNothing }))],
+    hash: memory.hash,
+    limits: { begin: () => ({ limited: undefined, withdraw: nothing, loggedIn: nothing }) },
+    revocations: { announce: () => Promise.resolve(), mayTrust: undefined, applyTo: nothing },
+  });
+}
+
+const nothing = () => undefined;
+
+function verifierParts(
+  settings: IdentitySettings,
+  { probe, ...parts }: Omit<AuthenticatorParts, 'memory'>,
+): VerifierParts {
+  const { authentication: options, roles } = settings;
+  return { ...parts, options, names: roles.names, probe: isPassive(settings) ? undefined : probe };
 }
 
 /**
  * Returns whether the gateway verifies no credentials. In `observe` mode, it sends no requests of its own, and learns
  * whether a credential is valid from the responses to client requests.
  */
-export function isPassive(settings: IdentitySettings): boolean {
+function isPassive(settings: IdentitySettings): boolean {
   return settings.mode.transparent && !refusesByIdentity(settings);
 }
 
@@ -83,5 +88,3 @@ export function refusesByIdentity({
     return authentication === 'enforce' || (authentication === 'report' && permissions === 'enforce');
   });
 }
-
-const neverProbes = () => Promise.reject(new Error('observe sends no probes'));

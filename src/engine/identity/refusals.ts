@@ -1,32 +1,62 @@
 import type { AUTHENTICATION_CODES } from '../errors/catalogue.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
+import type { Scheme } from './verifier.ts';
 import type { Verdict } from './verify-credential.ts';
 
 /** Creates authentication errors, including their headers. The errors never contain any part of a credential. */
 interface Refusals {
   credentialsRequired(): GatewayError;
-  credentialsRefused(text?: string): GatewayError;
-  /** Returns the error for a verdict, or undefined for a valid credential. */
-  of(verdict: Verdict): GatewayError | undefined;
+  /** Returns the error for a header that is not a valid credential of its scheme. */
+  malformed(scheme: Scheme): GatewayError;
+  /** Returns the error for a header whose scheme no verifier knows. */
+  unknownScheme(): GatewayError;
+  /** Returns the error for the verdict on a credential of a scheme. */
+  of(verdict: Exclude<Verdict, { kind: 'valid' }>, scheme: Scheme): GatewayError;
 }
 
-/** Returns the value of the `WWW-Authenticate` header for a realm (RFC 7617 §2 and §2.1). */
-export function challengeOf(realm: string): string {
-  return `Basic realm="${realm.replaceAll(/[\\"]/g, String.raw`\$&`)}", charset="UTF-8"`;
+/** A scheme whose credential was refused, and why. */
+interface RefusedCredential {
+  readonly scheme: Scheme;
+  readonly because: 'malformed' | 'invalid';
 }
 
-/** Creates authentication errors whose challenge contains the given realm. */
-export function createRefusals(realm: string): Refusals {
-  const challenge = { 'WWW-Authenticate': challengeOf(realm) };
-  const credentialsRefused = (text = 'The credential was refused.') =>
-    refusal('credentials_refused', text, { headers: challenge });
+/** Returns the value of the `WWW-Authenticate` header: a challenge for each scheme (RFC 9110 §11.6.1). */
+export function challengesOf(schemes: readonly Scheme[], realm: string, refused?: RefusedCredential): string {
+  const challenges = schemes.map((scheme) =>
+    scheme.challenge(realm, scheme === refused?.scheme ? refused.because : undefined),
+  );
+  return [...new Set(challenges)].join(', ');
+}
+
+/** Returns which schemes are accepted, as the end of a sentence, such as `the Basic scheme is accepted`. */
+const acceptedWords = (schemes: readonly Scheme[]): string => {
+  const names = [...new Set(schemes.map(({ name }) => name))];
+  return names.length === 1
+    ? `the ${names.join()} scheme is accepted`
+    : `the schemes ${names.join(' and ')} are accepted`;
+};
+
+/** Creates authentication errors with challenges for these schemes and the given realm. */
+export function createRefusals(schemes: readonly Scheme[], realm: string): Refusals {
+  const headersFor = (refused?: RefusedCredential) => ({ 'WWW-Authenticate': challengesOf(schemes, realm, refused) });
+  const challenge = headersFor();
+  const tokens = schemes.some(({ name }) => name === 'Bearer') ? '' : '; tokens such as Bearer are not';
   return {
     credentialsRequired: () =>
       refusal('credentials_required', 'This request requires a credential.', { headers: challenge }),
-    credentialsRefused,
-    of(verdict) {
-      if (verdict.kind === 'valid') return undefined;
-      if (verdict.kind === 'invalid') return credentialsRefused();
+    malformed: (scheme) =>
+      refusal('credentials_refused', `The Authorization header does not contain a valid ${scheme.name} credential.`, {
+        headers: headersFor({ scheme, because: 'malformed' }),
+      }),
+    unknownScheme: () =>
+      refusal('credentials_refused', `Only ${acceptedWords(schemes)} in the Authorization header${tokens}.`, {
+        headers: challenge,
+      }),
+    of(verdict, scheme) {
+      if (verdict.kind === 'invalid')
+        return refusal('credentials_refused', 'The credential was refused.', {
+          headers: headersFor({ scheme, because: 'invalid' }),
+        });
       const headers = { 'Retry-After': String(Math.max(1, Math.ceil(verdict.retryAfterSeconds))) };
       if (verdict.kind !== 'unavailable') return refusal('too_many_attempts', LIMITED, { headers });
       return refusal('verification_unavailable', UNAVAILABLE, { headers, cause: verdict.cause });

@@ -1,15 +1,9 @@
 import type { Clock } from '../../lib/clock.ts';
 import { ProbeFailure, UpstreamFailure } from '../model/upstream-failure.ts';
-import type { ProbeOptions } from './identity-options.ts';
-import type { Verification, Verifier } from './verifier.ts';
+import { BASIC_SCHEME } from './basic-scheme.ts';
+import type { Probe, ProbeOptions, Verification, Verifier, VerifierKind } from './verifier.ts';
 import { createWorkGate } from './work-gate.ts';
 import { createCalibration } from './calibration.ts';
-
-/**
- * Sends the probe with an `Authorization` value and returns the response's status. Throws an `UpstreamFailure` if there
- * is no response.
- */
-export type Probe = (authorization: string, signal: AbortSignal) => Promise<{ readonly status: number }>;
 
 interface UpstreamVerifierParts {
   readonly probe: Probe;
@@ -20,6 +14,27 @@ interface UpstreamVerifierParts {
 
 /** The default retry delay, in seconds, for failures that do not specify one. */
 const RETRY_SECONDS = 5;
+
+const traits = { scheme: BASIC_SCHEME, asksUpstream: true } as const;
+
+/** Lets the upstream verify credentials. */
+export const upstreamVerifier: VerifierKind = {
+  ...traits,
+  readsPasswords: false,
+  uses: ['probe', 'calibrationSeconds'],
+  open: ({ probe = neverProbes, options: { probe: options, calibrationSeconds }, clock }) =>
+    createUpstreamVerifier({ probe, options, calibrationSeconds, clock }),
+  openTrusting: ({ probe }) => ({
+    ...traits,
+    // Where the gateway sends no probes, nobody is verified.
+    verify: () => Promise.resolve(probe === undefined ? { ...unavailable(undefined), retryAfterSeconds: 0 } : VALID),
+    calibrate: () => Promise.resolve({ kind: 'calibrated' }),
+  }),
+};
+
+const VALID = { kind: 'valid' } as const;
+
+const neverProbes = () => Promise.reject(new Error('observe sends no probes'));
 
 /**
  * Creates a verifier that sends probes to the upstream. The verifier trusts no result until the upstream has refused an
@@ -46,7 +61,7 @@ export function createUpstreamVerifier(parts: UpstreamVerifierParts): Verifier {
 
   const calibration = createCalibration({ sendProbe, probePath: options.path, calibrationSeconds, clock });
   return {
-    kind: 'upstream',
+    ...traits,
     async verify({ authorization }, known, network) {
       const state = await calibration.current();
       if (state.kind === 'unusable') return { ...unavailable(state.fault.message), unusable: true };

@@ -1,5 +1,4 @@
 import * as crypto from 'node:crypto';
-import type { Credential } from '../../lib/basic-credentials.ts';
 import { createLruMap } from '../../lib/bounded-maps.ts';
 import { canonicalName } from '../model/caller-name.ts';
 import { networkOf } from '../../lib/network-address.ts';
@@ -8,10 +7,14 @@ import { verifiedAudience } from '../model/principal.ts';
 import type { IdentityOptions } from './identity-options.ts';
 import type { LoginLimits } from './login-limits.ts';
 import type { Revocations } from './revocations.ts';
-import type { Verification, Verifier } from './verifier.ts';
+import type { Credential, Verification, Verifier } from './verifier.ts';
 
 /** The result of a credential check. `limited` means that too many attempts have failed. */
-export type Verdict = Verification | { readonly kind: 'limited'; readonly retryAfterSeconds: number };
+export type Verdict =
+  | Exclude<Verification, { kind: 'valid' }>
+  /** The caller that the credential identifies. */
+  | { readonly kind: 'valid'; readonly name: string }
+  | { readonly kind: 'limited'; readonly retryAfterSeconds: number };
 
 /**
  * Verifies credentials and caches the results. Recently verified (fresh) credentials are not verified again, and are
@@ -19,13 +22,11 @@ export type Verdict = Verification | { readonly kind: 'limited'; readonly retryA
  * concurrent requests with the same credential share one verification.
  */
 interface CredentialCheck {
-  /** Returns whether the credential is fresh and therefore does not have to be verified. */
-  fresh(credential: Credential, now: number): boolean;
   /**
    * Returns the caller identified by a canonical `Authorization` value, or undefined if the credential is not fresh.
    */
   recognize(authorization: string, now: number, connection?: object): VerifiedCaller | undefined;
-  verify(credential: Credential, clientAddress: string, now: number): Promise<Verdict>;
+  verify(verifier: Verifier, credential: Credential, clientAddress: string, now: number): Promise<Verdict>;
   /** Forgets a credential. Returns false if the credential was not stored. */
   forget(authorization: string): boolean;
   forgetAll(): void;
@@ -34,18 +35,17 @@ interface CredentialCheck {
 /** The dependencies of a credential check. */
 interface CredentialCheckParts {
   readonly options: IdentityOptions;
-  readonly verifier: Verifier;
   readonly hash: KeyedHash;
   readonly limits: LoginLimits;
   readonly revocations: Revocations;
 }
 
 /**
- * Adds a cache and a limit on failed attempts to a verifier. Concurrent requests with the same credential share one
+ * Adds a cache and a limit on failed attempts to verifiers. Concurrent requests with the same credential share one
  * verification.
  */
 export function createCredentialCheck(parts: CredentialCheckParts): CredentialCheck {
-  const { options, verifier, hash, limits, revocations } = parts;
+  const { options, hash, limits, revocations } = parts;
   const memory = createVerifiedCredentials(options.cacheSeconds, options.cacheEntries, revocations.mayTrust);
   const flights = createSingleFlight<Verdict>();
   let forgotten = 0;
@@ -67,18 +67,22 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
     return key;
   };
 
-  async function attempt(credential: Credential, key: string, network: string, now: number): Promise<Verdict> {
+  async function attempt(
+    verifier: Verifier,
+    credential: Credential,
+    { key, network, now }: { readonly key: string; readonly network: string; readonly now: number },
+  ): Promise<Verdict> {
     const known = memory.recall(key, now) !== 'unknown';
     // A caller with a known credential is not limited. A person who guesses passwords for a name therefore cannot lock
     // out its rightful user.
-    const begun = known ? undefined : limits.begin(network, canonicalName(credential.name));
+    const begun = known ? undefined : limits.begin(network, credential.name && canonicalName(credential.name));
     const login = begun instanceof Promise ? await begun : begun;
     if (login?.limited !== undefined) return { kind: 'limited', ...login.limited };
     const before = forgotten;
-    const verification = await verifier.verify(credential, known, network);
+    const verification = withName(await verifier.verify(credential, known, network), credential);
     if (verification.kind === 'valid') login?.loggedIn();
     else if (verification.kind !== 'invalid') login?.withdraw();
-    if (verification.kind === 'valid' && before === forgotten) memory.remember(key, credential.name, now);
+    if (verification.kind === 'valid' && before === forgotten) memory.remember(key, verification.name, now);
     if (verification.kind === 'invalid') memory.forget(key);
     if (verification.kind === 'unavailable' && verification.unusable) memory.clear();
     return verification;
@@ -91,13 +95,12 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
     },
   });
   return {
-    fresh: (credential, now) => memory.recall(keyOf(credential.authorization), now) === 'fresh',
     recognize: (authorization, now, connection) =>
       memory.callerOf(connection === undefined ? keyOf(authorization) : keyOn(connection, authorization), now),
-    async verify(credential, clientAddress, now) {
+    async verify(verifier, credential, clientAddress, now) {
       const key = keyOf(credential.authorization);
       const network = networkOf(clientAddress);
-      return flights.run(key, () => attempt(credential, key, network, now)).promise;
+      return flights.run(key, () => attempt(verifier, credential, { key, network, now })).promise;
     },
     forget(authorization) {
       forgotten++;
@@ -108,6 +111,14 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
       memory.clear();
     },
   };
+}
+
+/** Returns a verification with the name of the caller, which the credential states or the verifier has found. */
+function withName(verification: Verification, credential: Credential): Verdict {
+  if (verification.kind !== 'valid') return verification;
+  const name = verification.name ?? credential.name;
+  if (name === undefined) throw new Error('the verifier does not name the caller of a valid credential');
+  return { kind: 'valid', name };
 }
 
 /** The latest credential sent on a connection. */

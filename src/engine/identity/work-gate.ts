@@ -1,5 +1,5 @@
 import { createFairQueue } from '../../lib/fair-queue.ts';
-import type { WorkBounds } from './identity-options.ts';
+import type { WorkBounds } from './verifier.ts';
 
 /** Limits how many tasks run at the same time. */
 interface WorkGate {

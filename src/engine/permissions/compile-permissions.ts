@@ -1,4 +1,3 @@
-import type { VerifierKind } from '../model/verifier-kind.ts';
 import { type BitSet, containsAll, createVocabulary } from './vocabulary.ts';
 import { type Operation, type PrivateFields, type Requirement, type Term, termsOf } from '../model/operation.ts';
 import type { CheckLevel } from '../model/checks.ts';
@@ -22,7 +21,8 @@ export interface PermissionsParts {
   readonly unmapped: UnmappedPolicy;
   /** How a caller's name is compared with the names of accounts. */
   readonly names: NameRule;
-  readonly verifier: VerifierKind;
+  /** True if the upstream verifies credentials, so that it also decides about callers that are not yet verified. */
+  readonly knownToUpstream: boolean;
   /** Requirements that will be compiled later: those for undocumented paths and request rules. */
   readonly further?: readonly Requirement[];
 }
@@ -78,7 +78,7 @@ export function compilePermissions(parts: PermissionsParts): Permissions {
   const accounts = new Map(roles.accounts.map((one) => [nameKey(one.name), grant(one.roles, one.groups, one.flags)]));
   const spellings = otherSpellings(roles.accounts, ({ name }) => accounts.get(nameKey(name))?.roles ?? [], anonymous);
   const unmappedGrants = grantUnmapped(unmapped, anonymous, (role) => grant([role], [], []));
-  const leaveToUpstream = unmapped.kind === 'delegate' && parts.verifier === 'upstream';
+  const leaveToUpstream = unmapped.kind === 'delegate' && parts.knownToUpstream;
   const unverifiedGrants: Grants = leaveToUpstream ? { ...anonymous, delegated: true, key: undefined } : anonymous;
 
   const compile = (requirement: Requirement | undefined) => compileRequirement(requirement, vocabulary);

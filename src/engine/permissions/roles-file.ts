@@ -1,4 +1,3 @@
-import type { VerifierKind } from '../model/verifier-kind.ts';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { closestName } from '../../lib/closest-name.ts';
 import { escapePointer, pointerTo } from '../../lib/json-pointer.ts';
@@ -69,15 +68,15 @@ export type UnmappedPolicy =
   { readonly kind: 'delegate' } | { readonly kind: 'deny' } | { readonly kind: 'role'; readonly role: string };
 
 /**
- * Returns the configured policy. If there is none, returns the policy in the roles file or, as a last resort, the
- * verifier's default. Throws if the policy names an unknown role.
+ * Returns the configured policy. If there is none, returns the policy in the roles file or, as a last resort, `standard`,
+ * which the verifier determines. Throws if the policy names an unknown role.
  */
 export function unmappedPolicyOf(
   roles: RolesFile,
   configured: string | undefined,
-  verifier: VerifierKind,
+  standard: 'delegate' | 'deny',
 ): UnmappedPolicy {
-  const policy = configured ?? roles.unmapped ?? (verifier === 'upstream' ? 'delegate' : 'deny');
+  const policy = configured ?? roles.unmapped ?? standard;
   if (policy === 'delegate' || policy === 'deny') return { kind: policy };
   if (roles.roles.has(policy)) return { kind: 'role', role: policy };
   const suggestion = closestName(policy, ['delegate', 'deny', ...roles.roles.keys()]);

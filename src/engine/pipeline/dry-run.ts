@@ -56,6 +56,8 @@ export interface DryRun {
   readonly gateway: CompiledGateway;
   /** Reads the request as the public side would. Throws a `GatewayError` if it is refused before it is dispatched. */
   readonly arrive: (request: ExplainRequest) => Promise<Arrival>;
+  /** The names of the authentication schemes that are accepted. */
+  readonly accepted: readonly string[];
   /** Returns what features say about a request, each with the name of its subject. */
   readonly describe: (plan: Plan, exchange: Exchange) => readonly (readonly [name: string, text: string])[];
   /** What the request turned out to be. Empty until it is dispatched. */

@@ -246,7 +246,7 @@ function entryFor({ dryRun, arrival, trace, outcome }: Ended): string | undefine
   const { target, exchange } = dryRun.seen;
   const operation = target?.plan?.operation;
   if (trace.authentication?.outcome === 'refused' || error.code === 'needs_caller_credential')
-    return credentialEntry(operation?.needsCredential === true || error.code === 'needs_caller_credential');
+    return credentialEntry(dryRun, operation?.needsCredential === true || error.code === 'needs_caller_credential');
   if (trace.undocumented?.outcome === 'refused' && arrival !== undefined)
     return undocumentedEntry(dryRun.gateway, arrival, trace);
   if (error.code === 'rate_limited') return `wait ${error.headers['Retry-After']} s, or change rateLimits`;
@@ -272,8 +272,9 @@ function levelEntry({ id }: Pick<Operation, 'id'>, check: CheckName): string {
  * Describes what a request without a credential needs in order to be allowed: a credential or, if possible, a
  * configuration entry.
  */
-function credentialEntry(isNeeded: boolean): string {
-  const send = 'send an HTTP Basic credential (other schemes, such as Bearer, are not accepted)';
+function credentialEntry({ accepted }: Pick<DryRun, 'accepted'>, isNeeded: boolean): string {
+  const others = accepted.includes('Bearer') ? 'other schemes' : 'other schemes, such as Bearer,';
+  const send = `send an HTTP ${accepted.join(' or ')} credential (${others} are not accepted)`;
   return isNeeded ? send : `${send}, or authentication: { anonymous: allow }`;
 }
 

@@ -1,6 +1,7 @@
 import type { CheckName } from '../../engine/model/checks.ts';
 import { type AuditRule, type AuditSubject, foundIf } from './audit-rule.ts';
 import { listed } from '../../lib/listed.ts';
+import { verifierOf } from '../../engine/identity/verifiers.ts';
 
 /** Rules about checks that are not enforced. */
 export const ENFORCEMENT_RULES: readonly AuditRule[] = [
@@ -51,7 +52,7 @@ export const ENFORCEMENT_RULES: readonly AuditRule[] = [
     find: (subject) => {
       const { roles, authentication, checks } = subject.settings;
       const policy = roles.unmapped ?? subject.roles.unmapped ?? 'delegate';
-      const delegates = policy === 'delegate' && authentication.verifier === 'upstream';
+      const delegates = policy === 'delegate' && verifierOf(authentication).asksUpstream;
       return foundIf(delegates && checks.permissions === 'enforce', 'delegate');
     },
   },

@@ -2,6 +2,7 @@ import { isLoopbackHost } from '../../lib/network-address.ts';
 import { demoAccounts, type RolesFile } from '../../engine/permissions/roles-file.ts';
 import { type AuditRule, foundIf } from './audit-rule.ts';
 import { listed } from '../../lib/listed.ts';
+import { verifierOf } from '../../engine/identity/verifiers.ts';
 
 /** Rules about credential verification and the accounts that can log in. */
 export const LOGIN_RULES: readonly AuditRule[] = [
@@ -55,7 +56,7 @@ export const LOGIN_RULES: readonly AuditRule[] = [
     fix: 'Listen on 127.0.0.1, or set upstream.url to the real server.',
     find: (subject) => {
       const { embedded, listen, authentication } = subject.settings;
-      const isOpen = embedded && authentication.verifier === 'file' && !isLoopbackHost(listen.host);
+      const isOpen = embedded && verifierOf(authentication).readsPasswords && !isLoopbackHost(listen.host);
       return isOpen ? listed(demoAccounts(subject.roles)) : [];
     },
   },

@@ -1,8 +1,9 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { GatewayError } from '../../../src/engine/errors/gateway-error.ts';
 import type { AuthenticationInput } from '../../../src/engine/identity/create-authenticator.ts';
-import type { Verification } from '../../../src/engine/identity/verifier.ts';
+import { IDENTITY_DEFAULTS } from '../../../src/engine/identity/identity-options.ts';
+import type { Verification, Verifier } from '../../../src/engine/identity/verifier.ts';
 import { ANONYMOUS } from '../../../src/engine/model/principal.ts';
 import { authenticating, basic, fakeVerifier, refusalOf, START } from './identity-fixtures.ts';
 
@@ -182,7 +183,7 @@ describe('authentication at the `report` level (docs/rules.md §2)', () => {
 
   it('waits for the upstream if enforced permissions depend on who the caller is', async () => {
     const { verifier } = fakeVerifier();
-    const { ask } = authenticating({ ...verifier, kind: 'upstream' });
+    const { ask } = authenticating({ ...verifier, asksUpstream: true });
     const { principal } = await ask(basic('alice'), { level: 'report', needsVerification: true });
     expect(principal).toMatchObject({ kind: 'verified', name: 'alice' });
   });
@@ -198,7 +199,7 @@ describe('authentication at the `report` level (docs/rules.md §2)', () => {
   it('does not wait for the upstream, and uses the result of the background verification', async () => {
     const answer = Promise.withResolvers<Verification>();
     const { verifier } = fakeVerifier(() => answer.promise);
-    const { ask } = authenticating({ ...verifier, kind: 'upstream' });
+    const { ask } = authenticating({ ...verifier, asksUpstream: true });
     const first = await ask(basic('alice'), { level: 'report' });
     expect(first.trace).toMatchObject({ outcome: 'skipped', reason: 'verification_pending', principal: 'unverified' });
     answer.resolve({ kind: 'valid' });
@@ -212,7 +213,7 @@ describe('authentication at the `report` level (docs/rules.md §2)', () => {
     const { verifier } = fakeVerifier(() => Promise.reject(new Error('bug')));
     const { trace } = await authenticating(verifier).ask(basic('alice'), { level: 'report' });
     expect(trace).toMatchObject({ outcome: 'reported', reason: 'internal_error' });
-    const remote = authenticating({ ...verifier, kind: 'upstream' });
+    const remote = authenticating({ ...verifier, asksUpstream: true });
     await expect(remote.ask(basic('alice'), { level: 'report' })).resolves.toBeDefined();
   });
 });
@@ -385,5 +386,109 @@ describe('the synchronous decision', () => {
     expect(decide(basic('alice'), { clientAddress })).toMatchObject(ALICE);
     expect(decide('Bearer x', { clientAddress })).toBe('credentials_refused');
     expect(decide(undefined, { clientAddress })).toBe('credentials_required');
+  });
+});
+
+/** A verifier of tokens, which name their callers only once they are verified. */
+const TOKENS: Verifier = {
+  asksUpstream: false,
+  scheme: {
+    name: 'Bearer',
+    read(header) {
+      const [, token] = /^ *bearer +(\S*)$/i.exec(header) ?? [];
+      if (token === undefined) return undefined;
+      return token === '' ? 'malformed' : { authorization: `Bearer ${token}`, name: undefined };
+    },
+    challenge: (realm, refused) =>
+      `Bearer realm="${realm}"${refused === undefined ? '' : `, error="${refused === 'invalid' ? 'invalid_token' : 'invalid_request'}"`}`,
+  },
+  verify: ({ authorization }) =>
+    Promise.resolve(authorization === 'Bearer good' ? { kind: 'valid', name: 'robot' } : { kind: 'invalid' }),
+  calibrate: () => Promise.resolve({ kind: 'calibrated' }),
+};
+
+describe('several verifiers', () => {
+  it('each decide about the credentials of their scheme', async () => {
+    const { verifier, asked } = fakeVerifier();
+    const { ask } = authenticating([verifier, TOKENS]);
+    expect((await ask('bearer  good')).principal).toMatchObject({
+      kind: 'verified',
+      name: 'robot',
+      authorization: 'Bearer good',
+    });
+    expect((await ask(basic('alice'))).principal).toMatchObject({ kind: 'verified', name: 'alice' });
+    expect(asked).toHaveLength(1);
+  });
+
+  it('remember the caller of a token', async () => {
+    const verify = vi.fn(TOKENS.verify);
+    const { ask, askNow } = authenticating([{ ...TOKENS, verify }]);
+    await ask('Bearer good');
+    for (const header of ['Bearer good', 'bearer good'])
+      expect(askNow(header)).toMatchObject({ principal: { kind: 'verified', name: 'robot' } });
+    expect(verify).toHaveBeenCalledTimes(1);
+  });
+
+  it('challenge with all schemes, and say what is wrong with the credential of one', async () => {
+    const { ask } = authenticating([fakeVerifier().verifier, TOKENS]);
+    const wordsOf = async (header: string | undefined) => {
+      const { code, message, headers } = await refusalOf(ask(header));
+      return [code, message, headers['WWW-Authenticate']];
+    };
+    expect(await wordsOf(undefined)).toEqual([
+      'credentials_required',
+      'This request requires a credential.',
+      `${CHALLENGE}, Bearer realm="Portico"`,
+    ]);
+    expect(await wordsOf('Bearer bad')).toEqual([
+      'credentials_refused',
+      'The credential was refused.',
+      `${CHALLENGE}, Bearer realm="Portico", error="invalid_token"`,
+    ]);
+    expect(await wordsOf('Bearer ')).toEqual([
+      'credentials_refused',
+      'The Authorization header does not contain a valid Bearer credential.',
+      `${CHALLENGE}, Bearer realm="Portico", error="invalid_request"`,
+    ]);
+    expect(await wordsOf('Digest x')).toEqual([
+      'credentials_refused',
+      'Only the schemes Basic and Bearer are accepted in the Authorization header.',
+      `${CHALLENGE}, Bearer realm="Portico"`,
+    ]);
+    expect(await wordsOf(basic('alice', 'wrong'))).toMatchObject({ 2: `${CHALLENGE}, Bearer realm="Portico"` });
+  });
+
+  it('limit the failed attempts of a network with tokens, and those of no other network', async () => {
+    const limit = 2;
+    const { ask } = authenticating(TOKENS, { failures: { ...IDENTITY_DEFAULTS.failures, limit, limitPerName: limit } });
+    const attempt = async (token: string, address: string) =>
+      (await refusalOf(ask(`Bearer ${token}`, { clientAddress: () => address }))).code;
+    expect([await attempt('1', '192.0.2.1'), await attempt('2', '192.0.2.1'), await attempt('3', '192.0.2.1')]).toEqual(
+      ['credentials_refused', 'credentials_refused', 'too_many_attempts'],
+    );
+    expect(await attempt('4', '192.0.2.9')).toBe('credentials_refused');
+  });
+
+  it('report other schemes as such', async () => {
+    const { ask } = authenticating([fakeVerifier().verifier, TOKENS]);
+    const reasonOf = async (header: string) => (await ask(header, { level: 'report' })).trace.reason;
+    expect(await reasonOf('Digest x')).toBe('not_basic');
+    expect(await reasonOf('Bearer bad')).toBe('credentials_refused');
+  });
+
+  it('are calibrated only if each of them is', async () => {
+    const unusable: Verifier = {
+      ...TOKENS,
+      calibrate: () =>
+        Promise.resolve({ kind: 'unusable', fault: { source: 'configuration', pointer: '', message: 'no' } }),
+    };
+    const { authenticator } = authenticating([fakeVerifier().verifier, unusable]);
+    expect((await authenticator.calibrate()).kind).toBe('unusable');
+    expect((await authenticating([fakeVerifier().verifier, TOKENS]).authenticator.calibrate()).kind).toBe('calibrated');
+  });
+
+  it('never accept a caller without a name', async () => {
+    const nameless: Verifier = { ...TOKENS, verify: () => Promise.resolve({ kind: 'valid' }) };
+    await expect(authenticating(nameless).ask('Bearer good')).rejects.toThrow(/does not name the caller/);
   });
 });

@@ -1,7 +1,8 @@
 import { GatewayError } from '../../../src/engine/errors/gateway-error.ts';
 import { type AuthenticationInput, createAuthenticator } from '../../../src/engine/identity/create-authenticator.ts';
 import { IDENTITY_DEFAULTS, type IdentityOptions } from '../../../src/engine/identity/identity-options.ts';
-import type { Credential } from '../../../src/lib/basic-credentials.ts';
+import { BASIC_SCHEME } from '../../../src/engine/identity/basic-scheme.ts';
+import type { BasicCredential } from '../../../src/lib/basic-credentials.ts';
 import type { Verification, Verifier } from '../../../src/engine/identity/verifier.ts';
 import { createLoginLimits, type LoginLimits } from '../../../src/engine/identity/login-limits.ts';
 import { createRevocations, type Revocations } from '../../../src/engine/identity/revocations.ts';
@@ -15,13 +16,16 @@ export const START = Date.UTC(2024, 4, 1);
 export const basic = (name: string, password: string = name) =>
   `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
 
-const byName = ({ name, password }: Credential): Verification => ({ kind: name === password ? 'valid' : 'invalid' });
+const byName = ({ name, password }: BasicCredential): Verification => ({
+  kind: name === password ? 'valid' : 'invalid',
+});
 
 /** Creates a verifier that records its calls. By default, it accepts a password that equals the name. */
-export function fakeVerifier(answer?: (credential: Credential) => Verification | Promise<Verification>) {
+export function fakeVerifier(answer?: (credential: BasicCredential) => Verification | Promise<Verification>) {
   const asked: { name: string; password: string; known: boolean }[] = [];
-  const verifier: Verifier = {
-    kind: 'file',
+  const verifier: Verifier<BasicCredential> = {
+    scheme: BASIC_SCHEME,
+    asksUpstream: false,
     async verify(credential, known) {
       asked.push({ name: credential.name, password: credential.password, known });
       return (answer ?? byName)(credential);
@@ -32,11 +36,11 @@ export function fakeVerifier(answer?: (credential: Credential) => Verification |
 }
 
 /**
- * Creates an authenticator with the given verifier. `ask` and `askNow` pass an `Authorization` header to it, with
+ * Creates an authenticator with the given verifier, or with several. `ask` and `askNow` pass an `Authorization` header to it, with
  * defaults for all other input.
  */
 export function authenticating(
-  verifier: Verifier,
+  verifier: Verifier | readonly Verifier[],
   options: Partial<IdentityOptions> = {},
   hash = createKeyedHash(),
   shared?: { readonly limits: LoginLimits; readonly revocations: Revocations },
@@ -46,7 +50,7 @@ export function authenticating(
   const sharing = openAlone(() => time.now);
   const authenticator = createAuthenticator({
     options: allOptions,
-    verifier,
+    verifiers: [verifier].flat(),
     hash,
     ...(shared ?? {
       limits: createLoginLimits(sharing.windows('logins', allOptions.failures.maxPairs), allOptions.failures),

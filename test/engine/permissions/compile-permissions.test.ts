@@ -160,7 +160,7 @@ describe('compilePermissions', () => {
       decide(permissions.requirementOf(operation), permissions.grantsOf(stranger), 'not-checked');
 
     it('is left to the upstream if `unmapped` is `delegate`, unless nothing is required', () => {
-      const permissions = compiled({ unmapped: { kind: 'delegate' }, verifier: 'upstream' });
+      const permissions = compiled({ unmapped: { kind: 'delegate' }, knownToUpstream: true });
       expect(verdictOf(permissions, 'questions')).toEqual({ verdict: 'delegated', because: 'unmapped' });
       expect(verdictOf(permissions, 'job').verdict).toBe('allowed');
       expect(permissions.grantsOf(stranger)).toMatchObject({ delegated: true, key: undefined, roles: [] });
@@ -189,11 +189,11 @@ describe('compilePermissions', () => {
 
     it('is left to the upstream while unverified if the upstream decides and nothing is enforced', () => {
       const claimant = principal('unverified', 'admin');
-      const left = compiled({ unmapped: { kind: 'delegate' }, verifier: 'upstream' }).grantsOf(claimant, 'report');
+      const left = compiled({ unmapped: { kind: 'delegate' }, knownToUpstream: true }).grantsOf(claimant, 'report');
       expect(left).toMatchObject({ delegated: true, key: undefined, roles: ['anonymous'] });
-      const ours = compiled({ unmapped: { kind: 'delegate' }, verifier: 'file' }).grantsOf(claimant, 'report');
+      const ours = compiled({ unmapped: { kind: 'delegate' }, knownToUpstream: false }).grantsOf(claimant, 'report');
       expect(ours).toMatchObject({ delegated: false, roles: ['anonymous'] });
-      const denied = compiled({ unmapped: { kind: 'deny' }, verifier: 'upstream' }).grantsOf(claimant, 'report');
+      const denied = compiled({ unmapped: { kind: 'deny' }, knownToUpstream: true }).grantsOf(claimant, 'report');
       expect(denied).toMatchObject({ delegated: false, roles: ['anonymous'] });
     });
 
@@ -201,7 +201,7 @@ describe('compilePermissions', () => {
     // decision were left to the upstream, no request would be refused and no private field would be removed, even
     // though permissions are enforced.
     it('has the grants of an anonymous caller while unverified, if permissions are enforced', () => {
-      const permissions = compiled({ unmapped: { kind: 'delegate' }, verifier: 'upstream' });
+      const permissions = compiled({ unmapped: { kind: 'delegate' }, knownToUpstream: true });
       const anonymous = permissions.grantsOf(principal('anonymous'));
       expect(permissions.grantsOf(principal('unverified', 'admin'), 'enforce')).toBe(anonymous);
       expect(permissions.grantsOf(principal('unverified', 'admin'))).toBe(anonymous);

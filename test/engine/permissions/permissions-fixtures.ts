@@ -62,7 +62,7 @@ export function compiled(parts: Partial<PermissionsParts> = {}) {
     operations: OPERATIONS,
     unmapped: { kind: 'deny' },
     names: 'exact',
-    verifier: 'file',
+    knownToUpstream: false,
     ...parts,
   });
 }

@@ -159,17 +159,17 @@ describe('the policy for unmapped callers (docs/rules.md §3)', () => {
   const silent = loadRoles('{roles: {standard: {}}}', 'roles.yaml', undefined);
   const speaking = loadRoles('{unmapped: standard, roles: {standard: {}}}', 'roles.yaml', undefined);
 
-  it('is delegate with the upstream verifier and deny with the file verifier', () => {
-    expect(unmappedPolicyOf(silent, undefined, 'upstream')).toEqual({ kind: 'delegate' });
-    expect(unmappedPolicyOf(silent, undefined, 'file')).toEqual({ kind: 'deny' });
+  it('is that of the verifier if nothing else is configured', () => {
+    expect(unmappedPolicyOf(silent, undefined, 'delegate')).toEqual({ kind: 'delegate' });
+    expect(unmappedPolicyOf(silent, undefined, 'deny')).toEqual({ kind: 'deny' });
   });
 
   it('comes from the roles file, unless the configuration overrides it', () => {
-    expect(unmappedPolicyOf(speaking, undefined, 'upstream')).toEqual({ kind: 'role', role: 'standard' });
-    expect(unmappedPolicyOf(speaking, 'deny', 'upstream')).toEqual({ kind: 'deny' });
+    expect(unmappedPolicyOf(speaking, undefined, 'delegate')).toEqual({ kind: 'role', role: 'standard' });
+    expect(unmappedPolicyOf(speaking, 'deny', 'delegate')).toEqual({ kind: 'deny' });
   });
 
   it('cannot be a role that does not exist', () => {
-    expect(() => unmappedPolicyOf(silent, 'standart', 'file')).toThrow(/configuration \/roles\/unmapped.*standart/);
+    expect(() => unmappedPolicyOf(silent, 'standart', 'deny')).toThrow(/configuration \/roles\/unmapped.*standart/);
   });
 });

@@ -1,10 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { IDENTITY_DEFAULTS } from '../../../engine/identity/identity-options.ts';
+import { VERIFIERS } from '../../../engine/identity/verifiers.ts';
 import { parseBasicCredentials, toAuthorization } from '../../../lib/basic-credentials.ts';
 import { applicable, type DoctorFinding, type Probe, type ProbeContext } from '../probe.ts';
 import { type ProbeResponse, respond } from '../probe-client.ts';
 import type { Recommendation } from '../recommend.ts';
 import { headerValues } from '../../../engine/model/header-pairs.ts';
+
+/** The authentication schemes of the credentials that the upstream can verify. */
+const SCHEMES = [...new Set(Object.values(VERIFIERS).flatMap((one) => (one.asksUpstream ? one.scheme.name : [])))];
 
 const { validStatuses: VALID } = IDENTITY_DEFAULTS.probe;
 
@@ -55,10 +59,10 @@ function challengeFindings({ status }: ProbeResponse, challenges: readonly strin
         advice: 'RFC 9110 §11.6.1 requires one. With errors: normalized, Portico adds it.',
       },
     challenges.length > 0 &&
-      !challenges.some((value) => /\bbasic\b/i.test(value)) && {
+      !challenges.some((value) => SCHEMES.some((name) => new RegExp(`\\b${name}\\b`, 'i').test(value))) && {
         severity: 'high',
-        text: 'The server does not offer Basic authentication.',
-        advice: 'Portico verifies only Basic credentials. In observe, it forwards other credentials unchecked.',
+        text: `The server does not offer ${SCHEMES.join(' or ')} authentication.`,
+        advice: `Portico verifies only ${SCHEMES.join(' or ')} credentials. In observe, it forwards other credentials unchecked.`,
       },
   ]);
 }

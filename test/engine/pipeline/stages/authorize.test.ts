@@ -323,7 +323,7 @@ describe('permission decisions', () => {
       operations: [{ id: 'listThings', requires }],
       unmapped,
       names: 'exact',
-      verifier: 'upstream',
+      knownToUpstream: true,
     });
     const ownership = createOwnership(PERMISSIONS_DEFAULTS.ownership, createTestClock(), 'exact', (id) => {
       asked.push(id);
