@@ -9,6 +9,7 @@ import { usesRedis } from '../sharing/redis/redis-options.ts';
 import { UPSTREAM_DEFAULTS } from '../upstream/upstream-options.ts';
 import type { Settings } from './settings.ts';
 import { featuresInUse } from './configurable.ts';
+import type { VerifierKind } from '../identity/verifier.ts';
 import { VERIFIERS, verifierOf } from '../identity/verifiers.ts';
 
 /** A setting that has no effect, and why. */
@@ -87,8 +88,8 @@ const when = (condition: boolean, because: string, ...pointers: readonly string[
 /** Returns the options that only other kinds of verifiers use. */
 function unusedOptions(authentication: Settings['authentication']): readonly string[] {
   const { uses } = verifierOf(authentication);
-  return Object.values(VERIFIERS)
-    .flatMap((one) => [...one.uses])
+  return Object.values<VerifierKind>(VERIFIERS)
+    .flatMap((one) => one.uses)
     .filter((key) => !uses.includes(key));
 }
 

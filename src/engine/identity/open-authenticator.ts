@@ -49,7 +49,6 @@ export function openTrustingAuthenticator(
   { memory, ...parts }: Omit<AuthenticatorParts, 'probe' | 'memory'> & { readonly memory: Pick<LoginMemory, 'hash'> },
 ): Authenticator {
   const { authentication } = settings;
-  const sendsNothing = () => Promise.reject(new Error('a dry run sends no probes'));
   return createAuthenticator({
     options: authentication,
     verifiers: [verifierOf(authentication).openTrusting(verifierParts(settings, { ...parts, probe: sendsNothing }))],
@@ -60,6 +59,8 @@ export function openTrustingAuthenticator(
 }
 
 const nothing = () => undefined;
+
+const sendsNothing = () => Promise.reject(new Error('a dry run sends no probes'));
 
 function verifierParts(
   settings: IdentitySettings,
