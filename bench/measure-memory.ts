@@ -97,10 +97,10 @@ async function verifyStored(started: StartedPeer, keys: number): Promise<Pick<Me
   if (cacheBytes > MEMORY_BUDGET) throw new Error(`the cache reports ${cacheBytes} bytes, which is over its budget`);
   const { path, headers } = keyed(PLAIN, keys);
   const last = `${path}${String(keys - 1).padStart(7, '0')}`;
-  const answer = await rawRequest(started.port, last, headers);
-  const status = answer.headers['cache-status'] ?? 'absent';
-  if (answer.status !== 200 || !/hit/.test(status))
-    throw new Error(`the last key is not a hit: status ${answer.status}, cache-status ${status}`);
+  const response = await rawRequest(started.port, last, headers);
+  const status = response.headers['cache-status'] ?? 'absent';
+  if (response.status !== 200 || !/hit/.test(status))
+    throw new Error(`the last key is not a hit: status ${response.status}, cache-status ${status}`);
   return { entries, cacheBytes };
 }
 

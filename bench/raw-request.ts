@@ -25,10 +25,10 @@ export function rawRequest(
     socket.on('error', reject);
     socket.on('data', (part: Buffer) => {
       parts.push(part);
-      const answer = parseResponse(Buffer.concat(parts));
-      if (answer === undefined) return;
+      const response = parseResponse(Buffer.concat(parts));
+      if (response === undefined) return;
       socket.destroy();
-      resolve(answer);
+      resolve(response);
     });
     socket.on('end', () => reject(new Error(`the connection ended in the middle of the response for ${path}`)));
     socket.write(`GET ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);

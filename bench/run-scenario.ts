@@ -42,7 +42,7 @@ export interface ScenarioRow {
   readonly yardstickMs: number;
   /** Resident memory after the rounds, in bytes. */
   readonly rssBytes: number;
-  readonly answerBytes: number;
+  readonly responseBytes: number;
   readonly encoding: string | undefined;
   readonly configuration: string;
 }
@@ -283,7 +283,7 @@ function toRow(
     slow,
     yardstickMs,
     rssBytes: started.running.rssBytes(),
-    answerBytes: proof.bytes,
+    responseBytes: proof.bytes,
     encoding: proof.encoding,
     configuration: started.configuration,
   };

@@ -224,8 +224,8 @@ function linearExcess(results: Results): number | undefined {
   const middle = rowOf(results, 'miss-distinct', 'portico-enforce');
   const large = rowOf(results, 'miss-distinct-200k', 'portico-enforce');
   if (small === undefined || middle === undefined || large === undefined) return undefined;
-  const perByte = (middle.cpuUs.median - small.cpuUs.median) / (middle.answerBytes - small.answerBytes);
-  const expected = middle.cpuUs.median + perByte * (large.answerBytes - middle.answerBytes);
+  const perByte = (middle.cpuUs.median - small.cpuUs.median) / (middle.responseBytes - small.responseBytes);
+  const expected = middle.cpuUs.median + perByte * (large.responseBytes - middle.responseBytes);
   return Math.max(0, (large.cpuUs.median / expected - 1) * 100);
 }
 

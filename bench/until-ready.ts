@@ -9,7 +9,7 @@ const GIVE_UP_MS = 10_000;
 export async function untilReady(adminPort: number): Promise<void> {
   for (const giveUpAt = performance.now() + GIVE_UP_MS; performance.now() < giveUpAt;) {
     const status = await rawRequest(adminPort, '/readyz').then(
-      (answer) => answer.status,
+      (response) => response.status,
       () => undefined,
     );
     if (status === 200) return;

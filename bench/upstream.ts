@@ -26,14 +26,14 @@ function listen({ size, kind, port }: UpstreamVariant): void {
     ...(kind === 'tagged' ? ['ETag: "page"'] : []),
     `Content-Length: ${body.length}`,
   ];
-  const answer = Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]);
-  const stampAt = isStamped(kind) ? answer.indexOf(STAMP) : -1;
+  const response = Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]);
+  const stampAt = isStamped(kind) ? response.indexOf(STAMP) : -1;
   let stamped = 0;
   createServer((socket) => {
     socket.setNoDelay(true);
     // There is at most one response in progress per connection, so each connection has its own copy of the page, which
     // is stamped in place.
-    const own = stampAt < 0 ? answer : Buffer.from(answer);
+    const own = stampAt < 0 ? response : Buffer.from(response);
     respondToEach(socket, (missing) => {
       if (missing) return MISSING;
       if (stampAt >= 0) own.write(String((stamped += 1)).padStart(STAMP.length, '0'), stampAt, 'latin1');

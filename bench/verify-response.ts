@@ -64,8 +64,8 @@ export async function verifyResponse(
 async function settled(port: number, path: string, headers: Readonly<Record<string, string>>): Promise<RawResponse> {
   const wantsGzip = headers['Accept-Encoding'] === 'gzip';
   for (let attempt = 0; ; attempt += 1) {
-    const answer = await rawRequest(port, path, headers);
-    if (!wantsGzip || attempt === 20 || answer.headers['content-encoding'] !== undefined) return answer;
+    const response = await rawRequest(port, path, headers);
+    if (!wantsGzip || attempt === 20 || response.headers['content-encoding'] !== undefined) return response;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

@@ -8,7 +8,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createPortico, type Portico, type PorticoConfig, StartFault } from '../src/portico.ts';
 import { basic, callAt } from './builders/call.ts';
 import { type FakeUpstream, startFakeUpstream } from './builders/fake-upstream.ts';
-import { exampleAnswer } from './builders/example-answer.ts';
+import { exampleResponse } from './builders/example-response.ts';
 import { knowing } from './builders/knowing-upstream.ts';
 import { talk } from './engine/http/serve.ts';
 
@@ -59,7 +59,7 @@ const besideHello = (app: Express, portico: Portico) => {
 
 describe('createPortico', () => {
   it('serves documented requests beside another route of the same Express app', async () => {
-    const upstream = await startFakeUpstream(exampleAnswer);
+    const upstream = await startFakeUpstream(exampleResponse);
     const { url } = await mounted({ mode: 'observe' }, upstream, besideHello);
     expect(await callAt(url, '/hello')).toMatchObject({ status: 200, json: { hello: 'world' } });
     const questions = await callAt(url, QUESTIONS, { headers: { Authorization: basic('alice') } });
@@ -68,7 +68,7 @@ describe('createPortico', () => {
   });
 
   it('uses another configuration after a reload, unless it has errors', async () => {
-    const upstream = await startFakeUpstream(knowing(exampleAnswer));
+    const upstream = await startFakeUpstream(knowing(exampleResponse));
     const { url, portico } = await mounted({ mode: 'strict' }, upstream, besideHello);
     const config = (more: PorticoConfig): PorticoConfig => ({
       mode: 'strict',
@@ -92,7 +92,7 @@ describe('createPortico', () => {
   });
 
   it('applies the checks that it has with its own listeners', async () => {
-    const upstream = await startFakeUpstream(knowing(exampleAnswer));
+    const upstream = await startFakeUpstream(knowing(exampleResponse));
     const { url } = await mounted({ mode: 'strict' }, upstream, besideHello);
     expect(await callAt(url, QUESTIONS, { user: null })).toMatchObject({
       status: 401,
@@ -104,7 +104,7 @@ describe('createPortico', () => {
   // An application's own listener does not check request heads the way Portico's does. Node itself accepts two Host
   // headers and uses the first.
   it("refuses ambiguous requests on the application's listener", async () => {
-    const upstream = await startFakeUpstream(exampleAnswer);
+    const upstream = await startFakeUpstream(exampleResponse);
     const { url } = await mounted({ mode: 'observe' }, upstream, besideHello);
     const port = Number(new URL(url).port);
     const twice = talk(port, `GET ${QUESTIONS} HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n`);
@@ -113,7 +113,7 @@ describe('createPortico', () => {
   });
 
   it('works under a path of the application, whose prefix the upstream does not see', async () => {
-    const upstream = await startFakeUpstream(exampleAnswer);
+    const upstream = await startFakeUpstream(exampleResponse);
     const { url } = await mounted({ mode: 'observe' }, upstream, (app, portico) => void app.use('/qa', portico));
     expect((await callAt(url, `/qa${QUESTIONS}`)).status).toBe(200);
     expect(upstream.requests.map(({ target }) => target)).toContain(QUESTIONS);
@@ -121,7 +121,7 @@ describe('createPortico', () => {
   });
 
   it('reports that it is mounted after a body parser instead of forwarding an empty body', async () => {
-    const upstream = await startFakeUpstream(exampleAnswer);
+    const upstream = await startFakeUpstream(exampleResponse);
     const { url } = await mounted({ mode: 'observe' }, upstream, (app, portico) => {
       app.use(express.json());
       app.use(portico);
@@ -129,8 +129,11 @@ describe('createPortico', () => {
         res.status(500).send(error.message);
       });
     });
-    const answer = await callAt(url, '/services/v2/users/gdpr/upload.json', { method: 'POST', body: { content: 'x' } });
-    expect([answer.status, answer.text]).toEqual([
+    const response = await callAt(url, '/services/v2/users/gdpr/upload.json', {
+      method: 'POST',
+      body: { content: 'x' },
+    });
+    expect([response.status, response.text]).toEqual([
       500,
       'The request body has already been read: mount Portico before any body parser.',
     ]);
@@ -138,7 +141,7 @@ describe('createPortico', () => {
   });
 
   it('returns the admin side as a separate app, and the plans', async () => {
-    const upstream = await startFakeUpstream(exampleAnswer);
+    const upstream = await startFakeUpstream(exampleResponse);
     const { portico } = await mounted({ mode: 'observe' }, upstream, besideHello);
     const admin = await listening(createServer(portico.admin));
     expect((await callAt(admin, '/livez')).status).toBe(200);

@@ -65,8 +65,8 @@ async function play(gateway: Gateway, move: (at: number) => void, until: number)
         let left = random.fraction() * all;
         const [target, user] = TARGETS.find(([, , weight]) => (left -= weight) < 0) ?? TARGETS[0];
         const headers = { Authorization: `Basic ${Buffer.from(`${user}:${user}`).toString('base64')}` };
-        const answer = await fetch(gateway.publicUrl + target, { headers }).catch(() => undefined);
-        await answer?.arrayBuffer().catch(() => undefined);
+        const response = await fetch(gateway.publicUrl + target, { headers }).catch(() => undefined);
+        await response?.arrayBuffer().catch(() => undefined);
       }),
     );
     // Whatever reads the traffic also records it.

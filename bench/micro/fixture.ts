@@ -49,12 +49,12 @@ export async function createFixture(folder: string, upstreamPort: number): Promi
   writeFileSync(join(folder, 'roles.yaml'), ROLES_TEXT, { mode: 0o600 });
   const settings = loadSettings({ env: { PORTICO_CONFIG: file }, cwd: folder });
   const assembly = assembleGateway(settings, { env: {}, logStream: { write: () => undefined } });
-  const answered = async () => {
+  const served = async () => {
     const trace = traceOf();
     return { trace, dispatched: await dispatch(assembly.gateway, arrivalOf(), trace) };
   };
-  await answered();
-  const { trace, dispatched } = await answered();
+  await served();
+  const { trace, dispatched } = await served();
   Object.assign(trace, { status: 200, seconds: 0.000_123, bytes: 29_000 });
   const { plan, exchange } = dispatched;
   if (plan.operation === undefined || exchange === undefined || trace.cache?.status !== 'hit')

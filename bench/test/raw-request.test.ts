@@ -5,10 +5,10 @@ import { parseResponse } from '../raw-request.ts';
 test('a response with a length is complete when that many bytes have arrived', () => {
   const text = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello';
   assert.equal(parseResponse(Buffer.from(text.slice(0, -1))), undefined);
-  const answer = parseResponse(Buffer.from(text));
-  assert.equal(answer?.status, 200);
-  assert.equal(answer.body.toString(), 'hello');
-  assert.equal(answer.bytes, text.length);
+  const response = parseResponse(Buffer.from(text));
+  assert.equal(response?.status, 200);
+  assert.equal(response.body.toString(), 'hello');
+  assert.equal(response.bytes, text.length);
 });
 
 test('chunks are joined, and the last one ends the response', () => {
@@ -18,8 +18,8 @@ test('chunks are joined, and the last one ends the response', () => {
 });
 
 test('a 304 has no body, whatever its length header says', () => {
-  const answer = parseResponse(Buffer.from('HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\nETag: "a"\r\n\r\n'));
-  assert.equal(answer?.status, 304);
-  assert.equal(answer.headers['etag'], '"a"');
-  assert.equal(answer.body.length, 0);
+  const response = parseResponse(Buffer.from('HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\nETag: "a"\r\n\r\n'));
+  assert.equal(response?.status, 304);
+  assert.equal(response.headers['etag'], '"a"');
+  assert.equal(response.body.length, 0);
 });

@@ -25,7 +25,7 @@ export function row(
     slow: undefined,
     yardstickMs: 100,
     rssBytes: 1e8,
-    answerBytes: 29_000,
+    responseBytes: 29_000,
     encoding: undefined,
     configuration: '',
     ...more,

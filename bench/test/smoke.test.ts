@@ -30,7 +30,7 @@ beforeAll(async () => {
     { size: '29k', kind: 'same', port: upstreamPort },
   ];
   start('upstream.ts', JSON.stringify(variants));
-  await untilAnswered(upstreamPort);
+  await untilReady(upstreamPort);
 });
 
 afterAll(async () => {
@@ -47,7 +47,7 @@ function start(program: string, ...args: readonly string[]): void {
 }
 
 /** Waits until a server returns the page. Retries while the server is not listening. */
-const untilAnswered = (port: number) =>
+const untilReady = (port: number) =>
   vi.waitFor(async () => expect((await rawRequest(port, PAGE_PATH)).status).toBe(200), { timeout: 120_000 });
 
 /** Returns the output of a program that ends on its own. */
@@ -86,7 +86,7 @@ test.each([
 ])('the peer %s returns the page', async (peer, lastArgument) => {
   const port = await freePort();
   start(join('peers', 'programs', `${peer}.ts`), String(port), lastArgument());
-  await untilAnswered(port);
+  await untilReady(port);
   expect((await rawRequest(port, PAGE_PATH)).body.equals(questionPage('29k'))).toBe(true);
 });
 

@@ -15,7 +15,7 @@ const PROFILE: CpuProfile = {
   nodes: [
     node(1, '(root)', '', [2, 5]),
     node(2, 'parserOnIncoming', 'node:_http_server', [3]),
-    node(3, 'answer', `${HERE}src/engine/http/public-handler.ts`, [4]),
+    node(3, 'handle', `${HERE}src/engine/http/public-handler.ts`, [4]),
     node(4, 'writev', ''),
     node(5, '(idle)', ''),
   ],
@@ -28,8 +28,8 @@ const PROFILE: CpuProfile = {
 test('a sample lasts until the next one, without waiting and times outside the window', () => {
   const root = toStacks(PROFILE, { fromUs: 1050, toUs: 1350 });
   const self = Object.fromEntries([...framesOf(root)].map((frame) => [frame.name, frame.self]));
-  // `writev` runs from 1100 to 1200 µs, the process is idle until 1300 µs, and then `answer` runs for 300 µs.
-  assert.deepEqual(self, { all: 0, parserOnIncoming: 0, answer: 300, writev: 100 });
+  // `writev` runs from 1100 to 1200 µs, the process is idle until 1300 µs, and then `handle` runs for 300 µs.
+  assert.deepEqual(self, { all: 0, parserOnIncoming: 0, handle: 300, writev: 100 });
   assert.equal(root.total, 400);
 });
 

@@ -85,9 +85,9 @@ test('a miss meets its target if its cost is a straight line through the sizes o
   const at = (large: number) =>
     verdict(
       resultsOf({
-        'miss-distinct-2k': [row('portico-enforce', 50, 1, { answerBytes: 2000 })],
-        'miss-distinct': [row('portico-enforce', 77, 1, { answerBytes: 29_000 })],
-        'miss-distinct-200k': [row('portico-enforce', large, 1, { answerBytes: 200_000 })],
+        'miss-distinct-2k': [row('portico-enforce', 50, 1, { responseBytes: 2000 })],
+        'miss-distinct': [row('portico-enforce', 77, 1, { responseBytes: 29_000 })],
+        'miss-distinct-200k': [row('portico-enforce', large, 1, { responseBytes: 200_000 })],
       }),
       /straight line/,
     );

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
 import { cleanUpAfterTest } from '../builders/clean-up.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { sharedBy, startFleet } from '../builders/fleet.ts';
 import { needsProgram } from '../builders/needs-program.ts';
@@ -20,7 +20,7 @@ needsProgram('chromium', 'the page of the fleet', (chromium) => {
     });
 
     it('lists the gateways, marks what differs, and shows one that no longer reports until it is removed', async () => {
-      const [server, upstream] = [await startRedisServer(path), await startFakeUpstream(exampleAnswer)];
+      const [server, upstream] = [await startRedisServer(path), await startFakeUpstream(exampleResponse)];
       const start = async (instance: string, freshSeconds = 30) => {
         const config = { instance, adminToken: TOKEN, cache: { freshSeconds }, ledger: { store: 'redis' } };
         const [gateway] = await startFleet(1, server, upstream, { config });

@@ -82,8 +82,8 @@ export async function openConsole(
   const troubles: string[] = [];
   page.on('pageerror', (error) => troubles.push(`error: ${error.message}`));
   page.on('console', (message) => {
-    const told = message.type() === 'error' || message.type() === 'warning';
-    if (told && tolerate?.test(message.text()) !== true) troubles.push(`console: ${message.text()}`);
+    const isLogged = message.type() === 'error' || message.type() === 'warning';
+    if (isLogged && tolerate?.test(message.text()) !== true) troubles.push(`console: ${message.text()}`);
   });
   page.on('request', (request) => {
     const { hostname, protocol } = new URL(request.url());

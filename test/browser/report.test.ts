@@ -38,7 +38,7 @@ const READ_XML = `(xml) => {
   return {
     errors: count('parsererror'),
     counts: { cases: count('testcase'), failures: count('failure'), skipped: count('skipped') },
-    told: ['tests', 'failures', 'skipped'].map((name) => Number(document.documentElement.getAttribute(name))),
+    stated: ['tests', 'failures', 'skipped'].map((name) => Number(document.documentElement.getAttribute(name))),
   };
 }`;
 
@@ -137,7 +137,7 @@ needsProgram('chromium', 'reports in a browser', (path) => {
   ])('the JUnit report is well-formed XML: %s', async (_name, report, counts) => {
     const page = await browser.newPage();
     const read = await page.evaluate(`(${READ_XML})(${JSON.stringify(renderJunit(report, PLAIN))})`);
-    expect(read).toEqual({ errors: 0, counts, told: [counts.cases, counts.failures, counts.skipped] });
+    expect(read).toEqual({ errors: 0, counts, stated: [counts.cases, counts.failures, counts.skipped] });
     await page.close();
   });
 });

@@ -71,13 +71,13 @@ needsProgram('chromium', 'the page of traffic', (path) => {
   it('offers to show separately only what is counted separately', async () => {
     await visit('', async (page) => {
       await page.route('**/api/traffic*', async (route) => {
-        const answer = await route.fetch();
-        const view = (await answer.json()) as { rows: { operation: string; path?: string; method?: string }[] };
+        const fetched = await route.fetch();
+        const view = (await fetched.json()) as { rows: { operation: string; path?: string; method?: string }[] };
         const rows = view.rows.filter(
           ({ operation }) => operation !== 'listNodeFollowers' && operation !== 'listExpertise',
         );
         await route.fulfill({
-          response: answer,
+          response: fetched,
           json: { ...view, rows: [...rows, { ...rows.at(-1), operation: 'folded' }] },
         });
       });
@@ -91,8 +91,8 @@ needsProgram('chromium', 'the page of traffic', (path) => {
   it('shows the values at the pointer in every chart, and a latency axis with equal steps for factors of ten', async () => {
     await visit('#/cache', async (page) => {
       await page.route('**/api/traffic*', async (route) => {
-        const answer = await route.fetch();
-        const view = (await answer.json()) as { until: number; points: object[]; total: object };
+        const fetched = await route.fetch();
+        const view = (await fetched.json()) as { until: number; points: object[]; total: object };
         const at = (minutesAgo: number, p50: number) => {
           return {
             ...view.total,
@@ -107,7 +107,7 @@ needsProgram('chromium', 'the page of traffic', (path) => {
         };
         const points = [at(10, 0.01), at(5, 0.1)];
         const total = { ...view.total, requests: 200, clientErrors: 50, serverErrors: 1 };
-        await route.fulfill({ response: answer, json: { ...view, points, total } });
+        await route.fulfill({ response: fetched, json: { ...view, points, total } });
       });
       await page.getByRole('link', { name: 'Traffic', exact: true }).click();
       const latency = page.getByRole('figure', { name: 'Latency' });

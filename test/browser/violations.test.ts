@@ -115,12 +115,12 @@ needsProgram('chromium', 'the page of violations', (path) => {
       async (page) => {
         const reads = { turned: false };
         await page.route('**/api/violations*', async (route) => {
-          const answer = await route.fetch();
-          const list = (await answer.json()) as { rows: { count: number }[] };
+          const fetched = await route.fetch();
+          const list = (await fetched.json()) as { rows: { count: number }[] };
           const rows = reads.turned
             ? list.rows.toReversed().map((row) => Object.assign(row, { count: 777 }))
             : list.rows;
-          await route.fulfill({ response: answer, json: { ...list, rows } });
+          await route.fulfill({ response: fetched, json: { ...list, rows } });
         });
         const names = () => page.locator('tbody th a').allInnerTexts();
         await page.getByText('3 violations').waitFor();

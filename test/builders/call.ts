@@ -2,7 +2,7 @@ import { type Agent, request as httpRequest, type IncomingHttpHeaders } from 'no
 import type { Body } from './body.ts';
 
 /** A response as the client receives it. */
-export interface Answer {
+export interface ClientResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];
@@ -38,7 +38,7 @@ export function basic(user: string, password = user): string {
 }
 
 /** Sends one request with the target exactly as given. Opens a new connection unless the call has an agent. */
-export function callAt(origin: string, target: string, call: Call = {}): Promise<Answer> {
+export function callAt(origin: string, target: string, call: Call = {}): Promise<ClientResponse> {
   const { user = 'admin', password = user ?? '', method = 'GET', headers = {}, body, signal, agent = false } = call;
   const { hostname, port } = new URL(origin);
   const bytes = body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
@@ -59,15 +59,15 @@ export function callAt(origin: string, target: string, call: Call = {}): Promise
       },
       ...(signal && { signal }),
     });
-    sent.on('response', (answer) => {
+    sent.on('response', (incoming) => {
       const parts: Buffer[] = [];
-      answer.on('data', (part: Buffer) => parts.push(part));
+      incoming.on('data', (part: Buffer) => parts.push(part));
       // Tests also inspect truncated bodies, so a truncated body is not an error.
-      answer.on('error', () => undefined);
-      answer.on('close', () => {
+      incoming.on('error', () => undefined);
+      incoming.on('close', () => {
         const all = Buffer.concat(parts);
         const text = all.toString();
-        const { statusCode: status = 0, headers: received, rawHeaders, complete } = answer;
+        const { statusCode: status = 0, headers: received, rawHeaders, complete } = incoming;
         let parsed: { readonly value: unknown } | undefined;
         resolve({
           status,

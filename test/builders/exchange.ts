@@ -203,17 +203,17 @@ export interface FakeNext {
   readonly handle: Handler;
   readonly asked: Exchange[];
   /** Creates the reply to an exchange. A test can replace this function at any time. */
-  answer: (exchange: Exchange) => Reply | Promise<Reply>;
+  respond: (exchange: Exchange) => Reply | Promise<Reply>;
 }
 
 /** Creates a stand-in for the later stages. It can return the same body any number of times. */
-export function createNext(answer: Reply | FakeNext['answer'] = replyWith(pageOf([1]))): FakeNext {
+export function createNext(respond: Reply | FakeNext['respond'] = replyWith(pageOf([1]))): FakeNext {
   const next: FakeNext = {
     asked: [],
-    answer: typeof answer === 'function' ? answer : () => answer,
+    respond: typeof respond === 'function' ? respond : () => respond,
     handle: async (exchange) => {
       next.asked.push(exchange);
-      return next.answer(exchange);
+      return next.respond(exchange);
     },
   };
   return next;

@@ -1,7 +1,7 @@
 import type { ExchangedResponse, Upstream, UpstreamRequest } from '../../src/engine/upstream/create-upstream.ts';
 
 /** Creates an upstream that returns the test's responses without a network and records the requests. */
-export function fakeExchanges(answer: (request: UpstreamRequest) => ExchangedResponse | Promise<ExchangedResponse>): {
+export function fakeExchanges(respond: (request: UpstreamRequest) => ExchangedResponse | Promise<ExchangedResponse>): {
   readonly upstream: Upstream;
   readonly sent: UpstreamRequest[];
 } {
@@ -9,7 +9,7 @@ export function fakeExchanges(answer: (request: UpstreamRequest) => ExchangedRes
   const upstream: Upstream = {
     exchange: async (request) => {
       sent.push(request);
-      return answer(request);
+      return respond(request);
     },
     exchangeAside: () => undefined,
     stats: () => ({

@@ -21,7 +21,7 @@ export interface FakeRequest {
 }
 
 /** A response from the upstream. `json` is serialized, and `body` is sent unchanged. */
-export interface FakeAnswer {
+export interface FakeResponse {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly json?: unknown;
@@ -32,7 +32,7 @@ export interface FakeAnswer {
 export type FakeHandler = (
   request: FakeRequest,
   response: ServerResponse,
-) => FakeAnswer | undefined | Promise<FakeAnswer | undefined>;
+) => FakeResponse | undefined | Promise<FakeResponse | undefined>;
 
 /** An upstream that returns the test's responses and records the requests. */
 export interface FakeUpstream {
@@ -71,7 +71,7 @@ export async function startFakeUpstream(handler: FakeHandler, basePath = ''): Pr
       };
       fake.requests.push(seen);
       Promise.resolve(fake.handler(seen, response)).then(
-        (answer) => answer !== undefined && write(response, answer),
+        (given) => given !== undefined && write(response, given),
         () => response.destroy(),
       );
     });
@@ -93,7 +93,7 @@ export async function startFakeUpstream(handler: FakeHandler, basePath = ''): Pr
   return fake;
 }
 
-function write(response: ServerResponse, { status = 200, headers = {}, json, body }: FakeAnswer): void {
+function write(response: ServerResponse, { status = 200, headers = {}, json, body }: FakeResponse): void {
   const bytes = Buffer.from(body ?? (json === undefined ? '' : JSON.stringify(json)));
   const type: Record<string, string> =
     body === undefined && json !== undefined ? { 'Content-Type': 'application/json' } : {};

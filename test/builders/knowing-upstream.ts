@@ -1,5 +1,5 @@
-import { exampleAnswer } from './example-answer.ts';
-import type { FakeAnswer, FakeHandler } from './fake-upstream.ts';
+import { exampleResponse } from './example-response.ts';
+import type { FakeResponse, FakeHandler } from './fake-upstream.ts';
 import { ownPassword } from './test-gateway.ts';
 
 /** The probe that the upstream verifier sends by default. */
@@ -7,11 +7,11 @@ export const PROBE = '/services/v2/jobs/gdpr/0.json';
 
 /**
  * Creates an upstream that accepts users whose password equals their name, or is the password of a kept account. It
- * handles the probe itself and calls `answer` for all other requests.
+ * handles the probe itself and calls `respond` for all other requests.
  */
-export function knowing(answer: FakeHandler = exampleAnswer, valid: FakeAnswer = { status: 404 }): FakeHandler {
+export function knowing(respond: FakeHandler = exampleResponse, valid: FakeResponse = { status: 404 }): FakeHandler {
   return (request, response) => {
-    if (request.path !== PROBE) return answer(request, response);
+    if (request.path !== PROBE) return respond(request, response);
     const { user = '', password } = request;
     const known = /^[a-z]{1,12}$/.test(user) && (password === user || password === ownPassword(user));
     return known ? valid : { status: 401, json: { error: 'Bad credentials' } };

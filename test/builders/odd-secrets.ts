@@ -95,7 +95,7 @@ const FIELDS =
   );
 
 /** Headers that any server may send. */
-const ANSWER_FIELDS =
+const RESPONSE_FIELDS =
   `Retry-After Location Server Via Warning Set-Cookie Vary ETag Cache-Control Allow WWW-Authenticate Link Age
   Expires Date Content-Language Content-Disposition X-Request-Id Contract-Status Cache-Status traceparent`.split(/\s+/);
 
@@ -176,15 +176,15 @@ export function oddRequests(secret: string, id: string): readonly string[] {
 }
 
 /** Returns the bytes of complete responses that contain the secret in various places. */
-export function oddAnswers(secret: string): readonly string[] {
+export function oddResponses(secret: string): readonly string[] {
   const [token, bytes, encoded] = [asToken(secret), asBytes(secret), encodeURIComponent(secret)];
   const spaceless = secret.replaceAll(' ', '_');
-  const answer = (status: string, type: string, body: unknown, ...fields: readonly string[]) => {
+  const responseOf = (status: string, type: string, body: unknown, ...fields: readonly string[]) => {
     const text = asBytes(typeof body === 'string' ? body : JSON.stringify(body));
     const lines = [`HTTP/1.1 ${status}`, `Content-Type: ${type}`, `Content-Length: ${text.length}`, ...fields];
     return `${lines.join('\r\n')}\r\n\r\n${text}`;
   };
-  const ok = (body: unknown, ...fields: readonly string[]) => answer('200 OK', 'application/json', body, ...fields);
+  const ok = (body: unknown, ...fields: readonly string[]) => responseOf('200 OK', 'application/json', body, ...fields);
   const item = {
     id: secret,
     type: secret,
@@ -193,22 +193,22 @@ export function oddAnswers(secret: string): readonly string[] {
     author: { username: secret, [spaceless]: secret },
   };
   return [
-    answer(`200 ${bytes}`, 'application/json', {}),
-    answer('200 OK', `application/json; charset=${token}; x="${bytes}"`, {}),
-    answer('200 OK', `text/${token}`, secret),
+    responseOf(`200 ${bytes}`, 'application/json', {}),
+    responseOf('200 OK', `application/json; charset=${token}; x="${bytes}"`, {}),
+    responseOf('200 OK', `text/${token}`, secret),
     ok({}, `X-${token}: ${bytes}`, `Set-Cookie: ${token}=${token}; Path=/${encoded}`),
-    ok({}, ...ANSWER_FIELDS.map((name) => `${name}: ${bytes}`)),
+    ok({}, ...RESPONSE_FIELDS.map((name) => `${name}: ${bytes}`)),
     ok({}, `Content-Encoding: ${token}`),
-    answer(`429 ${bytes}`, 'application/json', { error: 'slower' }, `Retry-After: ${bytes}`),
-    answer('302 Found', 'text/html', '', `Location: http://${token}/${encoded}?${encoded}`),
-    answer(`503 ${bytes}`, 'text/html', `<title>${secret}</title>`, `Retry-After: ${bytes}`),
-    answer(
+    responseOf(`429 ${bytes}`, 'application/json', { error: 'slower' }, `Retry-After: ${bytes}`),
+    responseOf('302 Found', 'text/html', '', `Location: http://${token}/${encoded}?${encoded}`),
+    responseOf(`503 ${bytes}`, 'text/html', `<title>${secret}</title>`, `Retry-After: ${bytes}`),
+    responseOf(
       '401 X',
       'application/json',
       { error: 'who', [spaceless]: 1 },
       `WWW-Authenticate: ${token} realm="${bytes}"`,
     ),
-    answer('418 X', 'application/json', { [secret]: 1, [spaceless]: { [spaceless]: secret } }),
+    responseOf('418 X', 'application/json', { [secret]: 1, [spaceless]: { [spaceless]: secret } }),
     ok({
       listCount: 1,
       list: [{ id: 1, [secret]: { [spaceless]: [secret] } }],

@@ -1,7 +1,7 @@
 import { project, readProjection } from '../../src/reference/lists/projection.ts';
-import { exampleAnswer } from './example-answer.ts';
+import { exampleResponse } from './example-response.ts';
 import { exampleOf } from './contract-examples.ts';
-import type { FakeAnswer, FakeRequest } from './fake-upstream.ts';
+import type { FakeResponse, FakeRequest } from './fake-upstream.ts';
 
 type Item = Record<string, unknown>;
 
@@ -58,14 +58,15 @@ function oddPage(query: URLSearchParams): Item {
  * and use several date formats and orders of members. Some questions are repeated on the next page. All other
  * operations return the documented examples. Clients can select the fields of every response.
  */
-export function oddAnswer(request: FakeRequest): FakeAnswer {
+export function oddResponse(request: FakeRequest): FakeResponse {
   const { method, path, query } = request;
   const isOdd = method === 'GET' && path.endsWith('/services/v2/question.json');
-  const answer = isOdd ? { json: oddPage(query) } : exampleAnswer(request);
+  const response = isOdd ? { json: oddPage(query) } : exampleResponse(request);
   const projection = readProjection(query);
   const select = (item: Item) => project(item, projection);
-  const { json } = answer as { json: Item };
+  const { json } = response as { json: Item };
   for (const name of ['list', 'actions'])
-    if (Array.isArray(json[name])) return { ...answer, json: { ...json, [name]: (json[name] as Item[]).map(select) } };
-  return { ...answer, json: select(json) };
+    if (Array.isArray(json[name]))
+      return { ...response, json: { ...json, [name]: (json[name] as Item[]).map(select) } };
+  return { ...response, json: select(json) };
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { basic } from './call.ts';
 import { exampleOf } from './contract-examples.ts';
-import type { FakeAnswer } from './fake-upstream.ts';
+import type { FakeResponse } from './fake-upstream.ts';
 import type { OperationCase } from './operations.ts';
 
 /** Values that only their owner should see. Their forms are too distinctive to occur by chance. */
@@ -167,7 +167,7 @@ export function secretBodies({ name, email, token, password }: Secrets): unknown
 }
 
 /** Returns upstream responses that contain secrets: in every field, in errors of each form, in pages and in headers. */
-export function secretAnswers(operation: OperationCase, secrets: Secrets): FakeAnswer[] {
+export function secretResponses(operation: OperationCase, secrets: Secrets): FakeResponse[] {
   const { name, email, token } = secrets;
   const example: unknown = exampleOf(operation.id);
   const status = operation.success;

@@ -11,7 +11,7 @@ export interface CaseStep {
   /** The number of times the request is sent before the upstream responds. */
   readonly together: number;
   /** The upstream's response: `example`, `breaks`, or a status and a body. */
-  readonly upstream: { readonly answer: string; readonly headers: Readonly<Record<string, string>> };
+  readonly upstream: { readonly sends: string; readonly headers: Readonly<Record<string, string>> };
   /** The number of requests that reach the upstream in this step. */
   readonly asked: number;
   readonly status: number;
@@ -75,7 +75,7 @@ function toStep(blocks: readonly Block[]): CaseStep {
   const linesOf = (name: string) => blocks.find((block) => block.name === name)?.lines ?? [];
   const [line = '', ...request] = linesOf('request');
   const [method = '', target = ''] = line.split(' ');
-  const [answer = 'example', ...upstream] = linesOf('upstream');
+  const [sends = 'example', ...upstream] = linesOf('upstream');
   const [outcome = '', ...expected] = linesOf('expect');
   const [status, code] = outcome.split(' ');
   const said = facts(request, ['header', 'as', 'body', 'together']);
@@ -89,7 +89,7 @@ function toStep(blocks: readonly Block[]): CaseStep {
     headers: said.pairs('header'),
     body: said.texts('body')[0],
     together: Number(said.texts('together')[0] ?? 1),
-    upstream: { answer, headers: other.pairs('header') },
+    upstream: { sends, headers: other.pairs('header') },
     asked: Number(other.texts('asked')[0] ?? 1),
     status: Number(status),
     code,

@@ -12,7 +12,7 @@ import { type Contract, loadContract } from '../../src/engine/contract/load-cont
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { StartFault } from '../../src/engine/model/fault.ts';
-import { callAt, type Answer, type Call } from './call.ts';
+import { callAt, type ClientResponse, type Call } from './call.ts';
 import { cleanUpAfterFile } from './clean-up.ts';
 import { PATIENT } from './redis-server.ts';
 import { fastHash, fastRoles } from './fast-roles.ts';
@@ -65,9 +65,9 @@ export interface TestGateway {
   /** Reloads the gateway with a different configuration, roles file or upstream. Anything not given stays the same. */
   reload(changes?: Pick<TestGatewayOptions, 'config' | 'roles'> & { readonly upstream?: string }): ReturnType<Reload>;
   /** Sends a request to the public side. Calls share their connections. */
-  call(target: string, call?: Call): Promise<Answer>;
+  call(target: string, call?: Call): Promise<ClientResponse>;
   /** Sends a request to the admin side. If `call` specifies no user, the request has no credential. */
-  admin(target: string, call?: Call): Promise<Answer>;
+  admin(target: string, call?: Call): Promise<ClientResponse>;
   close(): Promise<void>;
 }
 

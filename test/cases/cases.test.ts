@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { valueAt } from '../../src/lib/json-pointer.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { DISABLED, EVERY_STAGE } from '../builders/every-stage.ts';
 import { type FakeHandler, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { type CaseStep, readCase } from '../builders/read-case.ts';
@@ -28,7 +28,7 @@ const namesIn = (inner: string) =>
 const clock = createTestClock();
 let fake: FakeUpstream;
 beforeAll(async () => {
-  fake = await startFakeUpstream(exampleAnswer);
+  fake = await startFakeUpstream(exampleResponse);
 });
 
 const gateways = new Map<string, Promise<TestGateway>>();
@@ -45,13 +45,13 @@ async function gatewayFor(config: Readonly<Record<string, unknown>>): Promise<Te
   return gateway;
 }
 
-function handlerOf({ answer, headers }: CaseStep['upstream']): FakeHandler {
-  if (answer === 'example') return exampleAnswer;
-  if (answer === 'breaks') return (_request, response) => void response.socket?.destroy();
-  const [status = ''] = answer.split(' ', 1);
+function handlerOf({ sends, headers }: CaseStep['upstream']): FakeHandler {
+  if (sends === 'example') return exampleResponse;
+  if (sends === 'breaks') return (_request, response) => void response.socket?.destroy();
+  const [status = ''] = sends.split(' ', 1);
   return () => ({
     status: Number(status),
-    body: answer.slice(status.length + 1),
+    body: sends.slice(status.length + 1),
     headers: { 'Content-Type': 'application/json', ...headers },
   });
 }

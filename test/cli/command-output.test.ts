@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { packageRoot } from '../../src/lib/package-root.ts';
 import { explainLine, type ExplainStep } from '../../src/engine/pipeline/explain.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 import { runInProcess } from './run-in-process.ts';
@@ -30,7 +30,7 @@ const valueAt = (document: unknown, path: string): unknown =>
     ? document
     : path.split('.').reduce((value, key) => (value as Record<string, unknown> | undefined)?.[key], document);
 
-const { url: walked } = await startFakeUpstream(exampleAnswer);
+const { url: walked } = await startFakeUpstream(exampleResponse);
 /** Options that make the doctor run quickly. */
 const QUICK = '--yes --idle 1 --delay 0 --concurrency-max 1';
 
@@ -143,7 +143,7 @@ describe('--format json', () => {
   });
 
   it('of a walk contains the report of its violations', async () => {
-    const { url } = await startFakeUpstream(exampleAnswer);
+    const { url } = await startFakeUpstream(exampleResponse);
     const argv = ['check', '--against', url, '--ledger', ':memory:', '--delay', '0', '--max-requests', '5'];
     const { code, document } = await documentOf(...argv);
     expect(document).toMatchObject({ kind: 'walk', ok: code === 0, walk: { requests: 5, ended: 'max-requests' } });

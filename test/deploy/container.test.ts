@@ -11,7 +11,7 @@ import { packageRoot } from '../../src/lib/package-root.ts';
 import { freePort } from '../../bench/free-port.ts';
 import { renderChart } from '../../tools/render-chart.ts';
 import { cleanUpAfterFile, cleanUpAfterTest } from '../builders/clean-up.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { startTestGateway } from '../builders/test-gateway.ts';
@@ -243,7 +243,7 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
       const held = Promise.withResolvers<undefined>();
       const upstream = await startFakeUpstream(async (request) => {
         await held.promise;
-        return exampleAnswer(request);
+        return exampleResponse(request);
       });
       const gateway = await startTestGateway({ upstream, config: { listen: { drainSeconds: 600 } } });
       const env = { ADMIN_PORT: new URL(gateway.adminUrl).port };

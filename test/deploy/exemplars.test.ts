@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { callAt } from '../builders/call.ts';
 import { cleanUpAfterFile } from '../builders/clean-up.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { startOtlpReceiver } from '../builders/otlp-receiver.ts';
@@ -48,7 +48,7 @@ async function startPrometheus(path: string, target: string): Promise<string> {
 needsProgram('prometheus', 'Prometheus', (path) => {
   it('stores exemplars that name exported spans', async () => {
     const receiver = await startOtlpReceiver();
-    const upstream = await startFakeUpstream(exampleAnswer);
+    const upstream = await startFakeUpstream(exampleResponse);
     const tracing = { endpoint: receiver.url, exportSeconds: 0.01 };
     const gateway = await startTestGateway({ upstream, config: { tracing } });
     const prometheus = await startPrometheus(path, new URL(gateway.adminUrl).host);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { startPortico, untilSays } from '../cli/run-portico.ts';
 import { cleanUpAfterTest } from '../builders/clean-up.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { startRedisServer } from '../builders/redis-server.ts';
@@ -28,7 +28,7 @@ async function freePort(): Promise<number> {
 /** Sends requests over one connection at a time until it is stopped, and counts what happens to them. */
 function startClient(port: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const counts = { answered: 0, failed: 0, lost: 0, refused: 0 };
+  const counts = { responded: 0, failed: 0, lost: 0, refused: 0 };
   const stopped = new AbortController();
   const one = () =>
     new Promise<void>((resolve) => {
@@ -42,7 +42,7 @@ function startClient(port: number) {
         },
         (response) => {
           response.resume().once('end', () => {
-            counts[response.statusCode === 200 ? 'answered' : 'failed'] += 1;
+            counts[response.statusCode === 200 ? 'responded' : 'failed'] += 1;
             resolve();
           });
         },
@@ -69,7 +69,7 @@ function startClient(port: number) {
 
 needsProgram('redis', 'two processes on one port', (path) => {
   it('lose no request on an open connection while one of them is restarted under load', async () => {
-    const upstream = await startFakeUpstream(exampleAnswer);
+    const upstream = await startFakeUpstream(exampleResponse);
     const { url } = await startRedisServer(path);
     const port = await freePort();
     const config = join(tempFolder(), 'portico.yaml');
@@ -91,16 +91,16 @@ needsProgram('redis', 'two processes on one port', (path) => {
     const clients = Array.from({ length: CLIENTS }, () => startClient(port));
     const total = (key: keyof ReturnType<typeof startClient>['counts']) =>
       clients.reduce((sum, { counts }) => sum + counts[key], 0);
-    const moreAnswers = async (count: number) => {
-      const from = total('answered');
-      await until(() => total('answered') >= from + count);
+    const moreResponses = async (count: number) => {
+      const from = total('responded');
+      await until(() => total('responded') >= from + count);
     };
-    await moreAnswers(500);
+    await moreResponses(500);
     first.child.kill('SIGTERM');
     const [code] = (await once(first.child, 'close')) as [number];
-    await moreAnswers(200);
+    await moreResponses(200);
     await start('one');
-    await moreAnswers(500);
+    await moreResponses(500);
     await Promise.all(clients.map((one) => one.stop()));
     expect({ code, lost: total('lost'), failed: total('failed') }).toEqual({ code: 0, lost: 0, failed: 0 });
     // Without net.ipv4.tcp_migrate_req, the kernel may reset the few connections that it establishes in the moment

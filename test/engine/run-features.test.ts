@@ -75,15 +75,15 @@ describe('a feature', () => {
   });
 
   it('gets the violations and fields that others find, and is told when new requests use it', () => {
-    const told: unknown[] = [];
+    const calls: unknown[] = [];
     const records = { open: async () => undefined } as unknown as Records;
     const { feature } = createFeature(
       {},
       {
         records,
-        use: () => told.push('use'),
-        found: (trace) => told.push(trace),
-        sampled: (operation, presence) => told.push([operation, presence]),
+        use: () => calls.push('use'),
+        found: (trace) => calls.push(trace),
+        sampled: (operation, presence) => calls.push([operation, presence]),
       },
     );
     const on = run(feature, settingsWith(feature, { value: 1 }));
@@ -92,7 +92,7 @@ describe('a feature', () => {
     on.use();
     on.found(trace);
     on.sampled('listIdeas', presence);
-    expect(told).toEqual(['use', trace, ['listIdeas', presence]]);
+    expect(calls).toEqual(['use', trace, ['listIdeas', presence]]);
     expect(on.records).toBe(records);
     expect(run(feature, settingsWith(feature, undefined)).records).toBeUndefined();
   });

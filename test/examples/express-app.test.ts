@@ -3,7 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { callAt } from '../builders/call.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { startFakeUpstream } from '../builders/fake-upstream.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -39,7 +39,7 @@ async function runExample(env: Readonly<Record<string, string>>): Promise<string
 
 describe('the Express example', () => {
   it('runs as written: its own route and the gateway behind one listener', async () => {
-    const upstream = await startFakeUpstream(exampleAnswer);
+    const upstream = await startFakeUpstream(exampleResponse);
     const url = await runExample({ UPSTREAM_URL: upstream.url, PORT: '0', ADMIN_PORT: '0' });
     expect(await callAt(url, '/hello')).toMatchObject({ status: 200, json: { hello: 'world' } });
     expect(await callAt(url, '/services/v2/question.json')).toMatchObject({

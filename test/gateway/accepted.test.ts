@@ -6,7 +6,7 @@ import { violationRows } from '../../src/features/ledger/violations-api.ts';
 import { packageRoot } from '../../src/lib/package-root.ts';
 import { isOutage } from '../../src/engine/model/ledger-entry.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
@@ -19,7 +19,7 @@ const METRIC = 'portico_contract_violations_total{operation="listQuestions",dire
 
 let fake: FakeUpstream;
 beforeAll(async () => {
-  fake = await startFakeUpstream(exampleAnswer);
+  fake = await startFakeUpstream(exampleResponse);
 });
 afterAll(() => fake.close());
 
@@ -31,9 +31,9 @@ async function gatewayWith(baseline: string, more: object = {}): Promise<TestGat
 }
 
 const call = async (gateway: TestGateway, id: string) => {
-  const answer = await gateway.call(QUESTIONS, { headers: { 'X-Request-Id': id } });
+  const response = await gateway.call(QUESTIONS, { headers: { 'X-Request-Id': id } });
   await gateway.lineOf(id);
-  return answer;
+  return response;
 };
 
 const accept = async (gateway: TestGateway, fingerprint: string) =>
@@ -87,8 +87,8 @@ describe('a failure of the upstream', () => {
   it.each([
     ['a server error', { status: 500, json: { error: 'broken' } }],
     ['an error page', { status: 503, headers: { 'Content-Type': 'text/html' }, body: '<html>away</html>' }],
-  ])('cannot be accepted on the console: %s', async (_what, answer) => {
-    fake.handler = () => answer;
+  ])('cannot be accepted on the console: %s', async (_what, response) => {
+    fake.handler = () => response;
     const gateway = await gatewayWith(join(tempFolder(), 'baseline.yaml'));
     await call(gateway, 'failed');
     const fingerprint = await outageIn(gateway);
@@ -104,8 +104,8 @@ describe('a failure of the upstream', () => {
   it.each([
     ['a server error', { status: 500, json: { error: 'broken' } }],
     ['an error page', { status: 503, headers: { 'Content-Type': 'text/html' }, body: '<html>away</html>' }],
-  ])('remains a failure if somebody has written it into the baseline: %s', async (_what, answer) => {
-    fake.handler = () => answer;
+  ])('remains a failure if somebody has written it into the baseline: %s', async (_what, response) => {
+    fake.handler = () => response;
     const folder = tempFolder();
     const baseline = join(folder, 'baseline.yaml');
     const ledger = { file: join(folder, 'ledger.db') };

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Call } from '../builders/call.ts';
 import { errorText, PERMISSION_HTML } from '../builders/error-shapes.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { type FakeHandler, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../builders/test-gateway.ts';
@@ -19,9 +19,9 @@ async function scrapesAround(
   const gateway = await startTestGateway({ upstream, ...options });
   const before = await scrape(gateway);
   await happens(async (target, call) => {
-    const answer = await gateway.call(target, call);
+    const reply = await gateway.call(target, call);
     // The request is counted before its log line is written.
-    await gateway.lineOf(String(answer.headers['x-request-id']));
+    await gateway.lineOf(String(reply.headers['x-request-id']));
   });
   return [before, await scrape(gateway)];
 }
@@ -29,8 +29,8 @@ async function scrapesAround(
 const scrape = async (gateway: TestGateway) => (await gateway.admin('/metrics')).text;
 
 const brokenType: FakeHandler = (request) => {
-  const { json, ...answer } = exampleAnswer(request);
-  return { ...answer, json: request.path === LIST ? { ...(json as object), totalCount: 'many' } : json };
+  const { json, ...usual } = exampleResponse(request);
+  return { ...usual, json: request.path === LIST ? { ...(json as object), totalCount: 'many' } : json };
 };
 
 needsProgram('promtool', 'alerts on what a gateway really counts', (promtool) => {
@@ -39,7 +39,7 @@ needsProgram('promtool', 'alerts on what a gateway really counts', (promtool) =>
 
   it.concurrent('are silent for pages from the upstream and from memory', async () => {
     const fired = await alerts(
-      scrapesAround(exampleAnswer, async (call) => {
+      scrapesAround(exampleResponse, async (call) => {
         for (const sort of ['newest', 'active', 'voted']) await call(`${LIST}?sort=${sort}`);
         for (let again = 0; again < 5; again += 1) await call(LIST);
         await call('/services/v2/node/118/comment.json');
@@ -50,7 +50,7 @@ needsProgram('promtool', 'alerts on what a gateway really counts', (promtool) =>
 
   it.concurrent("report denied callers and refused parameters only to the contract's owner", async () => {
     const fired = await alerts(
-      scrapesAround(exampleAnswer, async (call) => {
+      scrapesAround(exampleResponse, async (call) => {
         await call('/services/v2/group/7/user.json', { user: 'alice' });
         await call(`${LIST}?page=x`);
       }),
@@ -96,7 +96,7 @@ needsProgram('promtool', 'alerts on what a gateway really counts', (promtool) =>
 
   it.concurrent('report password guessing', async () => {
     const fired = await alerts(
-      scrapesAround(exampleAnswer, async (call) => {
+      scrapesAround(exampleResponse, async (call) => {
         for (let attempt = 0; attempt < 90; attempt += 1)
           await call(LIST, { user: 'alice', password: `guess${attempt}` });
       }),

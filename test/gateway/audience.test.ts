@@ -13,8 +13,8 @@ import {
 } from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { exampleOf } from '../builders/contract-examples.ts';
-import { basic, type Answer } from '../builders/call.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { basic, type ClientResponse } from '../builders/call.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { type FakeHandler, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { fastRoles, type RolesAccount } from '../builders/fast-roles.ts';
 import { knowing } from '../builders/knowing-upstream.ts';
@@ -227,7 +227,7 @@ function marked(id: ListId, mark: string): unknown {
   return { ...body, name: mark };
 }
 
-const markIn = (answer: Answer) => /mark<([^>]*)>/.exec(answer.text)?.[1];
+const markIn = (response: ClientResponse) => /mark<([^>]*)>/.exec(response.text)?.[1];
 
 describe.each(WORLDS)('with $name', (world) => {
   let fake: FakeUpstream;
@@ -236,18 +236,18 @@ describe.each(WORLDS)('with $name', (world) => {
   let failing = false;
   let delays: number[] = [];
 
-  const answer: FakeHandler = async (request) => {
+  const respond: FakeHandler = async (request) => {
     const wait = delays.shift() ?? 0;
     for (let turns = 0; turns < wait; turns++) await turn();
     if (failing) return { status: 500 };
     const id = LISTS.find((one) => targetOf(operationOf(one)) === request.path);
-    if (id === undefined) return exampleAnswer(request);
+    if (id === undefined) return exampleResponse(request);
     return { json: marked(id, `mark<${markOf(request.headers.authorization)}>`) };
   };
 
   beforeAll(async () => {
     clock = createTestClock();
-    fake = await startFakeUpstream(world.real ? knowing(answer) : answer);
+    fake = await startFakeUpstream(world.real ? knowing(respond) : respond);
     const { config, real = false, random } = world;
     const roles = await fastRoles(TWINS);
     gateway = await startTestGateway({
@@ -315,7 +315,7 @@ describe.each(WORLDS)('with $name', (world) => {
       if (got.headers.etag !== undefined) tags.set(got.headers.etag, mark ?? '');
     }
     if (got.status >= 400) {
-      expect(got.text, `${who}: an error shows a marked answer`).not.toContain('mark<');
+      expect(got.text, `${who}: an error shows a marked response`).not.toContain('mark<');
       return;
     }
     expect(caller.name, 'one without any permission gets nothing').not.toBe('nobody');

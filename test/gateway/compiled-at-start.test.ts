@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type ReferenceServer, startReferenceServer } from '../../src/reference/start-reference-server.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { badTargetOf, OPERATIONS, operationOf, targetOf } from '../builders/operations.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
@@ -25,7 +25,7 @@ let reference: ReferenceServer;
 const FAKE = ['strict', 'observe'];
 const gateways: { readonly name: string; readonly gateway: TestGateway }[] = [];
 beforeAll(async () => {
-  fake = await startFakeUpstream(exampleAnswer);
+  fake = await startFakeUpstream(exampleResponse);
   reference = await startReferenceServer();
   gateways.push(
     { name: 'strict', gateway: await startTestGateway({ upstream: fake }) },
@@ -50,7 +50,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   vi.restoreAllMocks();
-  fake.handler = exampleAnswer;
+  fake.handler = exampleResponse;
 });
 
 /** Sends requests for all operations to the gateways with these names. Returns the status codes of each gateway. */

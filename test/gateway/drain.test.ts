@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { basic } from '../builders/call.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 import { until } from '../builders/until.ts';
@@ -18,7 +18,7 @@ import { connectRaw } from '../engine/upstream/support/raw-client.ts';
 let fake: FakeUpstream;
 let gateway: TestGateway;
 beforeEach(async () => {
-  fake = await startFakeUpstream(exampleAnswer);
+  fake = await startFakeUpstream(exampleResponse);
   gateway = await startTestGateway({ upstream: fake, config: { listen: { drainSeconds: 20 } } });
 });
 
@@ -136,7 +136,7 @@ describe('a gateway that is stopping', () => {
     const gate = Promise.withResolvers<undefined>();
     fake.handler = async (asked) => {
       await gate.promise;
-      return exampleAnswer(asked);
+      return exampleResponse(asked);
     };
     const client = await connectRaw(Number(new URL(gateway.url).port));
     client.send(WRITE + WRITE);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LedgerEntry } from '../../src/engine/model/ledger-entry.ts';
 import { DRIFT_KINDS, CHAOS_NAMES } from '../../src/reference/chaos/chaos-kinds.ts';
 import { startReferenceServer, type ReferenceServer } from '../../src/reference/start-reference-server.ts';
-import { callAt, type Answer, type Call } from '../builders/call.ts';
+import { callAt, type ClientResponse, type Call } from '../builders/call.ts';
 import { driftTable, type DriftRow } from '../builders/drift-table.ts';
 import { OPERATIONS, type Ids, type OperationCase, targetOf } from '../builders/operations.ts';
 import { referenceIds } from '../builders/reference-ids.ts';
@@ -55,7 +55,7 @@ async function prepare({ id }: OperationCase): Promise<void> {
   if (id === 'cancelWiki') await at(`/services/v2/node/${ids.node}/wiki.json`);
 }
 
-const at = (target: string): Promise<Answer> => callAt(reference.url, target, { method: 'PUT' });
+const at = (target: string): Promise<ClientResponse> => callAt(reference.url, target, { method: 'PUT' });
 
 const callOf = (operation: OperationCase, requestId: string): Call => ({
   method: operation.method,

@@ -2,21 +2,21 @@ import { levelsIn } from '../builders/levels-in.ts';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { errorsMessage, errorText, htmlPage, PERMISSION_HTML } from '../builders/error-shapes.ts';
-import { type FakeAnswer, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { type FakeResponse, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 const LIST = '/services/v2/question.json';
 const ADMIN = { user: 'admin' };
-const LOGIN: FakeAnswer = { status: 302, headers: { Location: '/login' }, body: '' };
+const LOGIN: FakeResponse = { status: 302, headers: { Location: '/login' }, body: '' };
 
 let fake: FakeUpstream;
 afterEach(() => fake.close());
 
-async function gatewayFor(answer: FakeAnswer, config: object): Promise<TestGateway> {
-  fake = await startFakeUpstream((request) => (request.path === LIST ? answer : exampleAnswer(request)));
+async function gatewayFor(response: FakeResponse, config: object): Promise<TestGateway> {
+  fake = await startFakeUpstream((request) => (request.path === LIST ? response : exampleResponse(request)));
   return startTestGateway({ upstream: fake, config: { ...config } });
 }
 
@@ -32,14 +32,19 @@ const CASES = (['off', 'report', 'enforce'] as const).flatMap((responses) =>
     [
       ['{error}', errorText],
       ['{errors: {message}}', errorsMessage],
-    ].map(([form, answer]) => ({ responses, errors, form: form as string, answer: answer as typeof errorText })),
+    ].map(([form, errorWith]) => ({
+      responses,
+      errors,
+      form: form as string,
+      errorWith: errorWith as typeof errorText,
+    })),
   ),
 );
 
 describe('an error in a 200', () => {
   it.each(CASES)('with a permission message, responses: $responses, errors: $errors, $form', async (row) => {
     const operations = { listQuestions: { checks: { responses: row.responses }, errors: row.errors } };
-    const gateway = await gatewayFor(row.answer(200, PERMISSION_HTML), { mode: 'staging', operations });
+    const gateway = await gatewayFor(row.errorWith(200, PERMISSION_HTML), { mode: 'staging', operations });
     const { status, headers } = await send(gateway);
     // Legacy errors are forwarded unchanged, unless the response breaks the enforced contract.
     const legacy = row.responses === 'enforce' ? 502 : 200;
@@ -49,7 +54,7 @@ describe('an error in a 200', () => {
 
   it.each(CASES)('with another message, responses: $responses, errors: $errors, $form', async (row) => {
     const operations = { listQuestions: { checks: { responses: row.responses }, errors: row.errors } };
-    const gateway = await gatewayFor(row.answer(200, 'broken'), { mode: 'staging', operations });
+    const gateway = await gatewayFor(row.errorWith(200, 'broken'), { mode: 'staging', operations });
     const expected = row.errors === 'legacy' && row.responses !== 'enforce' ? 200 : 502;
     expect((await send(gateway)).status).toBe(expected);
   });
@@ -72,8 +77,8 @@ describe('observe mode', () => {
     ['an HTML page with 404', htmlPage(404), 404, 502, 'upstream_html'],
     ['a 500', errorText(500, 'x'), 500, 502, 'upstream_error'],
     ['an error in a 200', errorText(200, 'x'), 200, 502, 'upstream_error_in_success'],
-  ] as const)('foretells what normalized errors would do to %s', async (_what, answer, from, to, code) => {
-    const gateway = await gatewayFor(answer, { mode: 'observe' });
+  ] as const)('foretells what normalized errors would do to %s', async (_what, response, from, to, code) => {
+    const gateway = await gatewayFor(response, { mode: 'observe' });
     expect((await send(gateway)).status).toBe(from);
     const { ladder } = levelsIn(gateway.gateway);
     const { records: ledger } = gateway.gateway.services;
@@ -87,7 +92,7 @@ describe('observe mode', () => {
     expect(await gateway.metric('portico_checks_total{check="errors",outcome="reported"}')).toBe(1);
     // The foretold change is what happens once errors are normalized.
     await fake.close();
-    const staging = await gatewayFor(answer, { mode: 'staging' });
+    const staging = await gatewayFor(response, { mode: 'staging' });
     expect((await send(staging)).status).toBe(to);
     expect(await staging.metric(`portico_error_status_changes_total{${labels}}`)).toBe(1);
   });
@@ -108,7 +113,7 @@ describe('an accepted error', () => {
     ['an error in a 200, by its violation', errorText(200, 'x'), 'responses', 200],
     ['a permission message in a 200, by its status change', errorText(200, PERMISSION_HTML), 'errors', 200],
     ['an HTML page with 401, by its violations', htmlPage(401), 'responses', 401],
-  ] as const)('is forwarded as with legacy errors: %s', async (_what, answer, check, status) => {
+  ] as const)('is forwarded as with legacy errors: %s', async (_what, response, check, status) => {
     const baseline = join(tempFolder(), 'baseline.yaml');
     const config = { contract: { baseline } };
     const accept = (fingerprints: readonly string[]) => {
@@ -116,13 +121,13 @@ describe('an accepted error', () => {
       writeFileSync(baseline, JSON.stringify({ accepted }));
     };
     accept([]);
-    const observing = await gatewayFor(answer, { mode: 'observe', ...config });
+    const observing = await gatewayFor(response, { mode: 'observe', ...config });
     await send(observing);
     const { entries } = await observing.gateway.services.records.snapshot();
     accept(entries.filter((entry) => entry.check === check).map(({ fingerprint }) => fingerprint));
     await fake.close();
     for (const mode of ['staging', 'strict']) {
-      const gateway = await gatewayFor(answer, { mode, ...config });
+      const gateway = await gatewayFor(response, { mode, ...config });
       const reply = await send(gateway);
       expect(reply.status).toBe(status);
       if (check === 'responses') expect(reply.headers['contract-status']).toMatch(/^accepted/);
@@ -140,9 +145,9 @@ describe('the error budget', () => {
     ['an HTML page with 404', htmlPage(404), 0],
     ['a status that says nothing to clients', errorText(418, 'x'), 0],
     ['a 500', errorText(500, 'x'), 1],
-  ] as const)('is not spent by what an anonymous visitor can cause: %s', async (_what, answer, spent) => {
+  ] as const)('is not spent by what an anonymous visitor can cause: %s', async (_what, response, spent) => {
     const config = { mode: 'staging', authentication: { anonymous: 'allow' } };
-    const gateway = await gatewayFor(answer, config);
+    const gateway = await gatewayFor(response, config);
     expect((await send(gateway, { user: null })).status).toBe(502);
     expect(await gateway.metric('portico_error_budget_spent_total{operation="listQuestions"}')).toBe(spent);
   });

@@ -8,9 +8,9 @@ it('a server that leaves out an expected field now and then is neither refused n
   const gateway = await startTestGateway({ upstream: reference, config });
   const pages = Array.from({ length: 12 }, (_, index) => `/services/v2/question.json?page=${index + 1}&pageSize=5`);
   const read = async () => {
-    const answers = [];
-    for (const page of pages) answers.push(await gateway.call(page));
-    return answers;
+    const replies = [];
+    for (const page of pages) replies.push(await gateway.call(page));
+    return replies;
   };
   const first = await read();
   expect(first.map(({ status }) => status)).toEqual(pages.map(() => 200));
@@ -19,9 +19,9 @@ it('a server that leaves out an expected field now and then is neither refused n
   );
   expect(incomplete.length).toBeGreaterThan(0);
   expect(incomplete.length).toBeLessThan(pages.length);
-  for (const answer of first) {
-    const expected = incomplete.includes(answer) ? /^violations; count=1; worst=advisory/ : /^conforming/;
-    expect(answer.headers['contract-status']).toMatch(expected);
+  for (const response of first) {
+    const expected = incomplete.includes(response) ? /^violations; count=1; worst=advisory/ : /^conforming/;
+    expect(response.headers['contract-status']).toMatch(expected);
   }
   for (const { headers } of await read()) expect(headers['cache-status']).toMatch(/hit/);
   await reference.close();

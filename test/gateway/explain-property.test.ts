@@ -2,7 +2,7 @@ import { levelsIn } from '../builders/levels-in.ts';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ExplainStep } from '../../src/engine/pipeline/explain.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { knowing, PROBE } from '../builders/knowing-upstream.ts';
 import { EXAMPLE_IDS, OPERATIONS } from '../builders/operations.ts';
@@ -189,9 +189,9 @@ const KINDS = [
   '503 operation_disabled',
 ];
 
-/** Answers as documented, with lists of `PAGE_COUNT` pages. */
-function answer(request: Parameters<FakeUpstream['handler']>[0]) {
-  const found = exampleAnswer(request);
+/** Responds as documented, with lists of `PAGE_COUNT` pages. */
+function respond(request: Parameters<FakeUpstream['handler']>[0]) {
+  const found = exampleResponse(request);
   const { json } = found as { json?: Record<string, unknown> };
   if (json?.['pageCount'] === undefined) return found;
   const page = Number(request.query.get('page') ?? 1);
@@ -224,7 +224,7 @@ const wireOf = ({ method, target }: { method: string; target: string }) => `${me
 
 describe('the explanation of a request', () => {
   it('is what the gateway then does, and has no effect', async () => {
-    const upstream = await startFakeUpstream(knowing(answer));
+    const upstream = await startFakeUpstream(knowing(respond));
     const seen = new Map<string, number>();
     await fc.assert(
       fc.asyncProperty(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ExplainRequest } from '../../src/engine/pipeline/dry-run.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { startFleet } from '../builders/fleet.ts';
 import { needsProgram } from '../builders/needs-program.ts';
@@ -27,7 +27,7 @@ const verdict = async (gateway: TestGateway, request: Partial<ExplainRequest> = 
 
 /** Starts a gateway in front of an upstream with documented responses. */
 async function start(options: Partial<TestGatewayOptions> = {}) {
-  const upstream = await startFakeUpstream(exampleAnswer);
+  const upstream = await startFakeUpstream(exampleResponse);
   return { upstream, gateway: await startTestGateway({ upstream, ...options }) };
 }
 
@@ -125,9 +125,9 @@ describe('the explanation of a documented request', () => {
   it('is undecided if the gateway would first ask the upstream', async () => {
     const { gateway, upstream } = await start({ config: { contract: { inferred: true } } });
     const edit = { method: 'PUT', target: '/services/v2/comment/271.json', body: '{"body":"Hi"}' };
-    const { permission, verdict: told } = await explained(gateway, edit);
+    const { permission, verdict: shown } = await explained(gateway, edit);
     expect(permission).toBe('undecided: ownership');
-    expect(told).toBe(
+    expect(shown).toBe(
       'undecided: the gateway would first ask the upstream (GET /services/v2/comment/271.json); without its response: forwarded',
     );
     expect(upstream.requests).toEqual([]);
@@ -170,9 +170,9 @@ describe('the explanation of a documented request', () => {
 
   it('lists what is only reported', async () => {
     const { gateway } = await start({ config: { mode: 'observe', checks: { permissions: 'report' } } });
-    const { reported, verdict: told } = await explained(gateway, { target: `${LIST}?colour=red&pageSize=500` });
+    const { reported, verdict: shown } = await explained(gateway, { target: `${LIST}?colour=red&pageSize=500` });
     expect(reported).toMatch(/colour is not a known parameter.*; pageSize must be an integer from 1 to 100/);
-    expect(told).toBe('forwarded unchanged');
+    expect(shown).toBe('forwarded unchanged');
   });
 });
 
@@ -211,7 +211,7 @@ describe('the explanation of an undocumented request', () => {
 
 needsProgram('redis', 'the explanations of gateways with the same Redis', (path) => {
   it('foretell what follows from the state of the other gateways, and leave it unchanged', async () => {
-    const [server, upstream] = [await startRedisServer(path), await startFakeUpstream(exampleAnswer)];
+    const [server, upstream] = [await startRedisServer(path), await startFakeUpstream(exampleResponse)];
     const rateLimits = [{ name: 'few', requests: 3, windowSeconds: 600, per: 'caller' }];
     const config = { rateLimits, cache: { staleWhileRevalidateSeconds: 0 } };
     const [first, second] = (await startFleet(2, server, upstream, { config })) as [TestGateway, TestGateway];

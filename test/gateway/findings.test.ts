@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { callAt } from '../builders/call.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { createTestClock, type TestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
@@ -14,10 +14,10 @@ let fake: FakeUpstream;
 let gateway: TestGateway;
 let clock: TestClock;
 beforeAll(async () => {
-  fake = await startFakeUpstream(exampleAnswer);
+  fake = await startFakeUpstream(exampleResponse);
 });
 beforeEach(async () => {
-  fake.handler = exampleAnswer;
+  fake.handler = exampleResponse;
   fake.requests.length = 0;
   clock = createTestClock();
   const config = { mode: 'staging', operations: { listQuestions: { checks: { responses: 'enforce' } } } };

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { Answer } from '../builders/call.ts';
+import type { ClientResponse } from '../builders/call.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { caughtUp, sharedBy, startFleet } from '../builders/fleet.ts';
 import { needsProgram } from '../builders/needs-program.ts';
@@ -12,15 +12,15 @@ import { until } from '../builders/until.ts';
 
 const QUESTIONS = '/services/v2/question.json';
 const read = (gateway: TestGateway, user = 'alice') => gateway.call(QUESTIONS, { user });
-const titleOf = (answer: Answer): string => answer.json.list[0].title;
-const stateOf = (answer: Answer) => String(answer.headers['cache-status']);
+const titleOf = (reply: ClientResponse): string => reply.json.list[0].title;
+const stateOf = (reply: ClientResponse) => String(reply.headers['cache-status']);
 const purgeAt = (gateway: TestGateway) => gateway.admin('/cache/purge', { method: 'POST', body: { all: true } });
 
 /** Starts an upstream that counts the fetches. The test can change the title of its first question. */
 async function startTitled(): Promise<{ upstream: FakeUpstream; say(title: string): void; fetches(): number }> {
   let title = 'first';
   const upstream = await startFakeUpstream((request) => {
-    if (request.path !== QUESTIONS) return exampleAnswer(request);
+    if (request.path !== QUESTIONS) return exampleResponse(request);
     const page = exampleOf('listQuestions');
     page.list[0]['title'] = title;
     return { json: page };

@@ -1,8 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Answer } from '../builders/call.ts';
+import type { ClientResponse } from '../builders/call.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
 import { errorText } from '../builders/error-shapes.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { caughtUp, sharedBy, startFleet } from '../builders/fleet.ts';
 import { needsProgram } from '../builders/needs-program.ts';
@@ -22,8 +22,8 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
   let title = 'first';
 
   const fetches = () => fake.requests.filter((one) => one.path === QUESTIONS).length;
-  const stateOf = (answer: Answer) => answer.headers['cache-status'];
-  const titleOf = (answer: Answer): string => answer.json.list[0].title;
+  const stateOf = (response: ClientResponse) => response.headers['cache-status'];
+  const titleOf = (response: ClientResponse): string => response.json.list[0].title;
   const read = (gateway: TestGateway, user = 'alice', target = QUESTIONS) => gateway.call(target, { user });
   const hasTitle = (gateway: TestGateway, wanted: string) =>
     eventually(async () => titleOf(await read(gateway)) === wanted);
@@ -44,7 +44,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     Number(new RegExp(`cmdstat_${command}:calls=([0-9]+)`).exec(String(await ask('INFO', 'commandstats')))?.[1]);
   const purgeAt = (gateway: TestGateway, body: object = { tags: ['questions'] }) =>
     gateway.admin('/cache/purge', { method: 'POST', body });
-  const answer = () => {
+  const respond = () => {
     const page = exampleOf('listQuestions');
     page.list[0]['title'] = title;
     return { json: page };
@@ -52,12 +52,12 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
 
   beforeAll(async () => {
     redis = await startRedisServer(path);
-    fake = await startFakeUpstream(exampleAnswer);
+    fake = await startFakeUpstream(exampleResponse);
     fleet = await startFleet(3, redis, fake);
   });
   beforeEach(async () => {
     title = 'first';
-    fake.handler = (request) => (request.path === QUESTIONS ? answer() : exampleAnswer(request));
+    fake.handler = (request) => (request.path === QUESTIONS ? respond() : exampleResponse(request));
     await purgeAt(at(0), { all: true });
     await Promise.all([caughtUp(at(1), at(0)), caughtUp(at(2), at(0))]);
     fake.requests.length = 0;
@@ -72,8 +72,8 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
   });
 
   it('fetches a page once for simultaneous requests at all gateways', async () => {
-    const answers = await Promise.all(fleet.flatMap((gateway) => Array.from({ length: 5 }, () => read(gateway))));
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const replies = await Promise.all(fleet.flatMap((gateway) => Array.from({ length: 5 }, () => read(gateway))));
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
     expect(fetches()).toBe(1);
   });
 
@@ -99,14 +99,14 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
   it('never serves a page whose fetch began before a purge', async () => {
     const held = Promise.withResolvers<void>();
     fake.handler = async (request) => {
-      if (request.path !== QUESTIONS) return exampleAnswer(request);
-      const old = answer();
+      if (request.path !== QUESTIONS) return exampleResponse(request);
+      const old = respond();
       await held.promise;
       return old;
     };
     const slow = read(at(0));
     await fake.received(1);
-    fake.handler = (request) => (request.path === QUESTIONS ? answer() : exampleAnswer(request));
+    fake.handler = (request) => (request.path === QUESTIONS ? respond() : exampleResponse(request));
     title = 'second';
     await purgeAt(at(1));
     held.resolve();
@@ -127,9 +127,9 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
 
   it('keeps the pages of two callers apart at every gateway', async () => {
     fake.handler = (request) => {
-      if (request.path !== QUESTIONS) return exampleAnswer(request);
+      if (request.path !== QUESTIONS) return exampleResponse(request);
       title = `for ${request.user ?? 'nobody'}`;
-      return answer();
+      return respond();
     };
     await read(at(0), 'alice');
     await read(at(1), 'bob');
@@ -246,8 +246,8 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
 
   it('refuses a page at a gateway that has never seen the list, because another one knows its page count', async () => {
     fake.handler = (request) => {
-      if (request.path !== QUESTIONS) return exampleAnswer(request);
-      const { json } = answer();
+      if (request.path !== QUESTIONS) return exampleResponse(request);
+      const { json } = respond();
       return { json: { ...json, pageCount: 3 } };
     };
     await read(at(0));
@@ -268,7 +268,8 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     const [alone] = (await startFleet(1, redis, fake, { clock: createTestClock() })) as [TestGateway];
     await read(alone, 'alice', `${QUESTIONS}?page=1&pageSize=7`);
     const page2 = `${QUESTIONS}?page=2&pageSize=9`;
-    fake.handler = (request) => (request.path === QUESTIONS ? errorText(500, 'out of order') : exampleAnswer(request));
+    fake.handler = (request) =>
+      request.path === QUESTIONS ? errorText(500, 'out of order') : exampleResponse(request);
     await read(alone, 'alice', page2);
     const before = await redisCalls('get');
     await read(alone, 'alice', page2);
@@ -301,8 +302,8 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
       ] as const) {
         await passed(seconds);
         title = next;
-        const answers = await many(pair);
-        expect(new Set(answers.map(titleOf)).has(old), `after ${seconds} seconds`).toBe(true);
+        const replies = await many(pair);
+        expect(new Set(replies.map(titleOf)).has(old), `after ${seconds} seconds`).toBe(true);
         for (const one of pair) await hasTitle(one, next);
       }
       expect(fetches()).toBe(3);
@@ -318,9 +319,9 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
 
   it('compresses a page once for all gateways', async () => {
     fake.handler = (request) => {
-      if (request.path !== QUESTIONS) return exampleAnswer(request);
+      if (request.path !== QUESTIONS) return exampleResponse(request);
       title = 'x'.repeat(5_000);
-      return answer();
+      return respond();
     };
     const compressed = async (gateway: TestGateway) => {
       const { headers } = await gateway.call(QUESTIONS, { user: 'alice', headers: { 'accept-encoding': 'gzip' } });
@@ -402,11 +403,12 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
     const [a, b] = (await startFleet(2, server, fake, { clock })) as [TestGateway, TestGateway];
     await read(a);
     fake.handler = (request) =>
-      request.path === QUESTIONS ? errorText(403, 'You do not have permission') : exampleAnswer(request);
+      request.path === QUESTIONS ? errorText(403, 'You do not have permission') : exampleResponse(request);
     clock.advance(100);
     await until(() => [a, b].every((one) => sharedBy(one).follower.isSynced()));
     expect((await read(a)).status).toBe(403);
-    fake.handler = (request) => (request.path === QUESTIONS ? errorText(500, 'out of order') : exampleAnswer(request));
+    fake.handler = (request) =>
+      request.path === QUESTIONS ? errorText(500, 'out of order') : exampleResponse(request);
     // If the page were still stored, it would be served now that the upstream fails.
     expect((await read(b)).status).toBeGreaterThanOrEqual(500);
   });
@@ -424,9 +426,9 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
       const server = await startRedisServer(path);
       const [a, b] = (await startFleet(2, server, fake, { config, random: () => 0 })) as [TestGateway, TestGateway];
       fake.handler = (request) => {
-        if (request.path !== QUESTIONS) return exampleAnswer(request);
+        if (request.path !== QUESTIONS) return exampleResponse(request);
         title = `for ${request.user ?? 'nobody'}`;
-        return answer();
+        return respond();
       };
       await until(() => [a, b].every((one) => one.gateway.services.shared.demotions.areKnown()));
       expect(titleOf(await read(a, 'alice'))).toBe('for alice');
@@ -451,9 +453,9 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
       const pair = await startFleet(2, server, fake, { config: { ...audience, cache: { sampleShared: 0 } } });
       await until(() => pair.every((one) => one.gateway.services.shared.demotions.areKnown()));
       fake.handler = (request) => {
-        if (request.path !== QUESTIONS) return exampleAnswer(request);
+        if (request.path !== QUESTIONS) return exampleResponse(request);
         title = `for ${request.user ?? 'nobody'}`;
-        return answer();
+        return respond();
       };
       for (let round = 0; round < 10; round += 1) {
         await Promise.all(

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_JSON_LIMITS } from '../../src/lib/bounded-json.ts';
 import { UPSTREAM_DEFAULTS } from '../../src/engine/upstream/upstream-options.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { expectError } from '../builders/expect-error.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
@@ -62,7 +62,7 @@ let gateway: TestGateway;
 let enforcing: TestGateway;
 let small: TestGateway;
 beforeAll(async () => {
-  fake = await startFakeUpstream(exampleAnswer);
+  fake = await startFakeUpstream(exampleResponse);
   const enforce = { checks: { responses: 'enforce' } };
   const limits = { maxJsonValues: 200, maxResponseBytes: 50_000 };
   gateway = await startTestGateway({ upstream: fake });

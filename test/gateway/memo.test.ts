@@ -8,7 +8,7 @@ import type { Targets, TargetText } from '../../src/engine/pipeline/targets.ts';
 import { basic } from '../builders/call.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
 import { errorText, PERMISSION_HTML } from '../builders/error-shapes.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { type FakeHandler, type FakeRequest, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { knowing } from '../builders/knowing-upstream.ts';
 import { operationOf, targetOf } from '../builders/operations.ts';
@@ -49,7 +49,7 @@ interface Heard {
 /** A connection that sends strings exactly as given and returns the responses in order. */
 interface Wire {
   send(text: string): void;
-  answer(method?: string): Promise<Heard>;
+  receive(method?: string): Promise<Heard>;
   ask(asked: Asked): Promise<Heard>;
   close(): void;
 }
@@ -73,7 +73,7 @@ function open(url: string): Wire {
   });
   const wire: Wire = {
     send: (text) => void socket.write(text, 'latin1'),
-    async answer(method = 'GET') {
+    async receive(method = 'GET') {
       await until(() => received.includes('\r\n\r\n') || ended);
       const headEnd = received.indexOf('\r\n\r\n');
       if (headEnd < 0) throw new Error(`the connection ended: ${received.toString()}`);
@@ -91,7 +91,7 @@ function open(url: string): Wire {
     },
     ask(asked) {
       wire.send(textOf(asked));
-      return wire.answer(asked.method);
+      return wire.receive(asked.method);
     },
     close() {
       wires.delete(wire);
@@ -185,7 +185,7 @@ const telling: FakeHandler = (request) => {
   const { path, user = 'nobody', target } = request;
   if (path.endsWith(QUESTIONS)) return listNamed('listQuestions', `of ${user} for ${target}`);
   if (path.endsWith(IDEAS)) return listNamed('listIdeas', `of ${user} for ${target}`);
-  if (!path.endsWith(COMMENTS)) return exampleAnswer(request);
+  if (!path.endsWith(COMMENTS)) return exampleResponse(request);
   const comments = exampleOf('listAnswerComments');
   Object.assign(comments.list[0], { visibility: 'recipients', recipients: [{ id: 7, name: 'Staff', type: 'group' }] });
   return { json: { ...comments, name: 'long '.repeat(300) } };
@@ -201,7 +201,7 @@ const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const right = (name: string): readonly Field[] => [['Authorization', basic(name)]];
 const oneOf = (name: string, ...values: (readonly string[])[]) =>
   constantFrom(...values.map((texts) => texts.map((text): Field => [name, text])));
-const answerOf = ({ status, text }: Heard) => [status, (JSON.parse(text) as { code?: string }).code];
+const statusAndCode = ({ status, text }: Heard) => [status, (JSON.parse(text) as { code?: string }).code];
 const shrinking = (number: number): Asked => ({ target: `${QUESTIONS}?q=shrinks&page=${number}` });
 
 /** Returns all header names and values except those that differ for every request. */
@@ -472,7 +472,7 @@ describe('a draining gateway', () => {
     const heard: Heard[] = [];
     for (const { wire, rest } of halves) {
       wire.send(rest);
-      heard.push(await wire.answer());
+      heard.push(await wire.receive());
     }
     await closed;
     expect(heard.map(({ status, fields }) => [status, fields['connection']])).toEqual(
@@ -661,7 +661,7 @@ describe('a repeated request for a page', () => {
   it('does not find it after a write that may have changed it', async () => {
     const { text } = await gateway.warm({ target: QUESTIONS });
     fake.handler = (request) =>
-      request.method === 'GET' ? listNamed('listQuestions', 'after the write') : exampleAnswer(request);
+      request.method === 'GET' ? listNamed('listQuestions', 'after the write') : exampleResponse(request);
     const written = await gateway.ask({
       target: WRITE,
       method: 'PUT',
@@ -681,7 +681,7 @@ describe('a repeated request for a page', () => {
     expect((await gateway.ask(shrinking(2))).status).toBe(200);
     const asked = fake.requests.length;
     const beyond = await gateway.ask(shrinking(5));
-    expect(answerOf(beyond)).toEqual([400, 'page_out_of_bounds']);
+    expect(statusAndCode(beyond)).toEqual([400, 'page_out_of_bounds']);
     expect(fake.requests).toHaveLength(asked);
   });
 
@@ -696,14 +696,17 @@ describe('a repeated request for a page', () => {
   ])('is not confused with one that differs slightly: %s is %s', async (query, code) => {
     await gateway.warm({ target: `${QUESTIONS}?page=2&pageSize=15` });
     for (let times = 0; times < 3; times += 1)
-      expect(answerOf(await gateway.ask({ target: `${QUESTIONS}?${query}` }))).toEqual([400, code]);
+      expect(statusAndCode(await gateway.ask({ target: `${QUESTIONS}?${query}` }))).toEqual([400, code]);
   });
 
   it('is not confused with one for another path, fragment or method', async () => {
     await gateway.warm({ target: QUESTIONS });
     for (const target of [`${QUESTIONS}/`, QUESTIONS.replace('v2', 'V2'), QUESTIONS.replace('question', 'questions')])
-      expect(answerOf(await gateway.ask({ target }))).toEqual([404, 'not_in_contract']);
-    expect(answerOf(await gateway.ask({ target: QUESTIONS, method: 'DELETE' }))).toEqual([405, 'method_not_allowed']);
+      expect(statusAndCode(await gateway.ask({ target }))).toEqual([404, 'not_in_contract']);
+    expect(statusAndCode(await gateway.ask({ target: QUESTIONS, method: 'DELETE' }))).toEqual([
+      405,
+      'method_not_allowed',
+    ]);
   });
 
   // The attack: sending targets that are refused costs a client nothing. If refused targets were remembered, they would
@@ -735,7 +738,7 @@ describe('a repeated request for a page', () => {
     await forget();
     fake.handler = () => inSpace(9);
     const wrong = await gateway.ask({ target });
-    expect(answerOf(wrong)).toEqual([502, 'upstream_invalid_response']);
+    expect(statusAndCode(wrong)).toEqual([502, 'upstream_invalid_response']);
     expect(wrong.text).toContain('containerIds');
     fake.handler = () => inSpace(8);
     expect((await gateway.ask({ target })).status).toBe(200);
@@ -781,7 +784,7 @@ describe('a repeated request for a page', () => {
     leaving.close();
     expect(await gateway.lineOf('leaving')).toMatchObject({ status: 0, operation: 'listQuestions', cache: 'miss' });
     gate.resolve(undefined);
-    expect((await staying.answer()).status).toBe(200);
+    expect((await staying.receive()).status).toBe(200);
     expect(await gateway.lineOf('staying')).toMatchObject({ status: 200, cache: 'coalesced' });
     expect(fake.requests).toHaveLength(asked + 1);
     await gateway.ask({ target });
@@ -811,7 +814,7 @@ describe('a repeated request for a page', () => {
     wire.send(asks.map((asked) => textOf(asked)).join(''));
     const heard: string[] = [];
     while (heard.length < asks.length) {
-      const { status, text } = await wire.answer();
+      const { status, text } = await wire.receive();
       heard.push(`${status}${/of \w+/.exec(status === 200 ? text : '')?.[0].replace(/^/, ' ') ?? ''}`);
     }
     expect(heard).toEqual(asks.map(({ expected }) => expected));
@@ -844,12 +847,12 @@ describe('an undocumented request', () => {
   it('needs its permission each time', async () => {
     await gateway.warm({ target: GUARDED, user: 'admin' });
     await gateway.warm({ target: OPEN, user: 'bob' });
-    const answers = [
+    const replies = [
       await gateway.ask({ target: GUARDED, user: 'bob' }),
       await gateway.ask({ target: GUARDED, user: 'admin' }),
       await gateway.ask({ target: GUARDED, user: 'bob' }),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([403, 200, 403]);
+    expect(replies.map(({ status }) => status)).toEqual([403, 200, 403]);
   });
 
   it('is forwarded with the cookie and token, which may be another credential', async () => {
@@ -870,10 +873,10 @@ describe('an undocumented request', () => {
 
   it('gets the usual error body if the upstream breaks off', async () => {
     await gateway.warm({ target: OPEN });
-    const answering = upstream.handler;
+    const usual = upstream.handler;
     upstream.handler = (_request, response) => void response.destroy();
     const heard = await gateway.ask({ target: OPEN });
-    upstream.handler = answering;
+    upstream.handler = usual;
     expect([heard.status, jsonOf(heard)['code']]).toEqual([502, 'upstream_reset']);
   });
 });

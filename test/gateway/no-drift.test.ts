@@ -215,8 +215,8 @@ describe('a server without chaos, in observe mode', () => {
     );
     expect(await askAll(gateway, asked)).toBe(OPERATIONS.length * callers.length);
     const { entries } = await gateway.gateway.services.records.snapshot();
-    const answers = entries.filter((entry) => entry.direction === 'response' && !isExpected(entry));
-    expect(answers.map(({ operation, status, keyword, at }) => [operation, status, keyword, at])).toEqual([]);
+    const responses = entries.filter((entry) => entry.direction === 'response' && !isExpected(entry));
+    expect(responses.map(({ operation, status, keyword, at }) => [operation, status, keyword, at])).toEqual([]);
     await gateway.close();
   });
 });

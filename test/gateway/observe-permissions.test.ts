@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { errorsMessage, errorText, PERMISSION_HTML } from '../builders/error-shapes.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
@@ -10,18 +10,18 @@ const ACTIONS = '/services/v2/action.json';
 let fake: FakeUpstream;
 let gateway: TestGateway;
 beforeAll(async () => {
-  fake = await startFakeUpstream(exampleAnswer);
+  fake = await startFakeUpstream(exampleResponse);
 });
 beforeEach(async () => {
   fake.requests.length = 0;
-  fake.handler = exampleAnswer;
+  fake.handler = exampleResponse;
   gateway = await startTestGateway({ upstream: fake, real: true, keepAccounts: true });
 });
 
 /** Sends a request. Returns the permission verdict and the violations that the `permissions` check found. */
 async function judged(target: string, user: string) {
-  const answer = await gateway.call(target, { user });
-  const line = await gateway.lineOf(String(answer.headers['x-request-id']));
+  const reply = await gateway.call(target, { user });
+  const line = await gateway.lineOf(String(reply.headers['x-request-id']));
   const { records: ledger } = gateway.gateway.services;
   await ledger.flush();
   const { entries } = await ledger.snapshot();

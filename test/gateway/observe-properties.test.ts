@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { anyQuery } from '../builders/any-text.ts';
 import { callAt, type Call } from '../builders/call.ts';
-import { type FakeAnswer, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { type FakeResponse, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { EXAMPLE_IDS, OPERATIONS } from '../builders/operations.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
@@ -133,12 +133,12 @@ describe('observe', () => {
         type,
         body,
         async ({ operation, query: asked, sent, sentType }, code, kind, text) => {
-          const answer: FakeAnswer = {
+          const response: FakeResponse = {
             status: code,
             headers: kind === undefined ? {} : { 'Content-Type': kind },
             body: text,
           };
-          fake.handler = () => answer;
+          fake.handler = () => response;
           const target = operation.target(EXAMPLE_IDS) + asked;
           const request: Call = {
             method: operation.method,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { createTestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
@@ -42,15 +42,15 @@ describe('a slow upstream in observe mode', () => {
     fake.handler = async (request) => {
       // No response is sent until all requests have arrived, so no request can have waited for another.
       await together.promise;
-      return request.path === QUESTIONS ? exampleAnswer(request) : { json: { badges: [] } };
+      return request.path === QUESTIONS ? exampleResponse(request) : { json: { badges: [] } };
     };
     const gateway = await startTestGateway({ upstream: fake, real: true, clock, config: { upstream: TIGHT } });
     const targets = Array.from({ length: 40 }, (_, at) => (at % 2 === 0 ? QUESTIONS : UNDOCUMENTED));
-    const answers = targets.map((target) => gateway.call(target));
+    const replies = targets.map((target) => gateway.call(target));
     await fake.received(40);
     clock.advance(12);
     together.resolve();
-    const got = await Promise.all(answers);
+    const got = await Promise.all(replies);
     expect(got.map(({ status, complete }) => [status, complete])).toEqual(targets.map(() => [200, true]));
     for (const { headers } of got) await gateway.lineOf(String(headers['x-request-id']));
     expect(await gateway.metric(EXCEEDED)).toBe(40);
@@ -72,7 +72,7 @@ describe('a slow upstream in observe mode', () => {
   });
 
   it('is not counted if it is fast', async () => {
-    const fake = await startFakeUpstream(exampleAnswer);
+    const fake = await startFakeUpstream(exampleResponse);
     const gateway = await startTestGateway({ upstream: fake, real: true });
     for (let at = 0; at < 10; at += 1) expect((await gateway.call(QUESTIONS)).status).toBe(200);
     expect(await gateway.metric(EXCEEDED)).toBe(0);

@@ -1,9 +1,9 @@
 import { brotliCompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Answer, type Call, callAt } from '../builders/call.ts';
+import { type ClientResponse, type Call, callAt } from '../builders/call.ts';
 import { errorsMessage, errorText, htmlPage, PERMISSION_HTML } from '../builders/error-shapes.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
-import { type FakeAnswer, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { exampleResponse } from '../builders/example-response.ts';
+import { type FakeResponse, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { OPERATIONS, operationOf, targetOf } from '../builders/operations.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 import { connectRaw } from '../engine/upstream/support/raw-client.ts';
@@ -15,12 +15,12 @@ const limits = { upstream: { maxResponseBytes: LIMIT }, listen: { maxBodyBytes: 
 let fake: FakeUpstream;
 let gateway: TestGateway;
 beforeAll(async () => {
-  fake = await startFakeUpstream(exampleAnswer);
+  fake = await startFakeUpstream(exampleResponse);
   gateway = await startTestGateway({ upstream: fake, real: true, config: limits });
 });
 beforeEach(() => {
   fake.requests.length = 0;
-  fake.handler = exampleAnswer;
+  fake.handler = exampleResponse;
 });
 
 /**
@@ -30,11 +30,11 @@ beforeEach(() => {
 const NOT_END_TO_END = /^(?:connection|keep-alive|transfer-encoding|date)$/i;
 const ADDED = /^(?:x-request-id|contract-status|via|x-content-type-options)$/i;
 
-function endToEnd(answer: Answer, left: RegExp): string[] {
+function endToEnd(reply: ClientResponse, left: RegExp): string[] {
   const fields: string[] = [];
-  for (let at = 0; at < answer.rawHeaders.length; at += 2) {
-    const name = answer.rawHeaders[at] ?? '';
-    if (!NOT_END_TO_END.test(name) && !left.test(name)) fields.push(`${name}: ${answer.rawHeaders[at + 1]}`);
+  for (let at = 0; at < reply.rawHeaders.length; at += 2) {
+    const name = reply.rawHeaders[at] ?? '';
+    if (!NOT_END_TO_END.test(name) && !left.test(name)) fields.push(`${name}: ${reply.rawHeaders[at + 1]}`);
   }
   return fields.toSorted();
 }
@@ -42,7 +42,7 @@ function endToEnd(answer: Answer, left: RegExp): string[] {
 /**
  * Checks that a client receives the same status, headers and bytes through the gateway as directly from the upstream.
  */
-async function expectSame(target: string, call: Call = {}, apart = /^$/): Promise<Answer> {
+async function expectSame(target: string, call: Call = {}, apart = /^$/): Promise<ClientResponse> {
   const direct = await callAt(fake.url, target, call);
   const through = await gateway.call(target, call);
   expect(through.status).toBe(direct.status);
@@ -67,35 +67,35 @@ const callOf = ({ method, body }: (typeof OPERATIONS)[number], user: string | nu
   ...(body !== undefined && { body }),
 });
 
-const page = exampleAnswer({ method: 'GET', path: QUESTIONS });
+const page = exampleResponse({ method: 'GET', path: QUESTIONS });
 const pageBytes = Buffer.from(JSON.stringify(page.json, undefined, 1));
 const JSON_TYPE = { 'Content-Type': 'application/json;charset=UTF-8' };
-const shapes: { name: string; answer: FakeAnswer }[] = [
+const shapes: { name: string; sends: FakeResponse }[] = [
   {
     name: 'permission in {errors: {message}}',
-    answer: errorsMessage(401, PERMISSION_HTML, { 'WWW-Authenticate': 'Basic realm="legacy"' }),
+    sends: errorsMessage(401, PERMISSION_HTML, { 'WWW-Authenticate': 'Basic realm="legacy"' }),
   },
-  { name: '{error} with 404', answer: errorText(404, 'not found') },
-  { name: 'an HTML page with 401', answer: htmlPage(401) },
-  { name: 'an HTML page with 500', answer: htmlPage(500) },
-  { name: '200 with an error in the body', answer: errorText(200, 'broken') },
-  { name: 'malformed JSON', answer: { body: '{"list":[{"id":1,', headers: JSON_TYPE } },
-  { name: 'no body at all', answer: { status: 200, headers: JSON_TYPE } },
-  { name: '204', answer: { status: 204 } },
-  { name: '429 with Retry-After', answer: errorText(429, 'slow', { 'Retry-After': '9' }) },
-  { name: '503', answer: errorText(503, 'down', { 'Retry-After': 'Wed, 21 Oct 2026 07:28:00 GMT' }) },
+  { name: '{error} with 404', sends: errorText(404, 'not found') },
+  { name: 'an HTML page with 401', sends: htmlPage(401) },
+  { name: 'an HTML page with 500', sends: htmlPage(500) },
+  { name: '200 with an error in the body', sends: errorText(200, 'broken') },
+  { name: 'malformed JSON', sends: { body: '{"list":[{"id":1,', headers: JSON_TYPE } },
+  { name: 'no body at all', sends: { status: 200, headers: JSON_TYPE } },
+  { name: '204', sends: { status: 204 } },
+  { name: '429 with Retry-After', sends: errorText(429, 'slow', { 'Retry-After': '9' }) },
+  { name: '503', sends: errorText(503, 'down', { 'Retry-After': 'Wed, 21 Oct 2026 07:28:00 GMT' }) },
   {
     name: 'a redirect with the legacy host',
-    answer: { status: 302, headers: { Location: 'http://old.example/qa/login?x=1' } },
+    sends: { status: 302, headers: { Location: 'http://old.example/qa/login?x=1' } },
   },
-  { name: '304', answer: { status: 304, headers: { ETag: '"legacy"' } } },
+  { name: '304', sends: { status: 304, headers: { ETag: '"legacy"' } } },
   {
     name: '206',
-    answer: { status: 206, body: 'ab', headers: { 'Content-Range': 'bytes 0-1/10', 'Accept-Ranges': 'bytes' } },
+    sends: { status: 206, body: 'ab', headers: { 'Content-Range': 'bytes 0-1/10', 'Accept-Ranges': 'bytes' } },
   },
   {
     name: 'cookies, validators and custom headers',
-    answer: {
+    sends: {
       body: pageBytes,
       headers: {
         ...JSON_TYPE,
@@ -115,34 +115,34 @@ const shapes: { name: string; answer: FakeAnswer }[] = [
   },
   {
     name: 'private fields',
-    answer: { body: '{"visibility":"recipients","recipients":[{"id":9007199254740993}]}', headers: JSON_TYPE },
+    sends: { body: '{"visibility":"recipients","recipients":[{"id":9007199254740993}]}', headers: JSON_TYPE },
   },
   {
     name: 'legacy addresses',
-    answer: { body: '{"executionURL":"http://old.example/services/v2/x"}', headers: JSON_TYPE },
+    sends: { body: '{"executionURL":"http://old.example/services/v2/x"}', headers: JSON_TYPE },
   },
   {
     name: 'bytes that are not UTF-8',
-    answer: { body: Buffer.from([0x7b, 0xff, 0xfe, 0x00, 0x7d]), headers: JSON_TYPE },
+    sends: { body: Buffer.from([0x7b, 0xff, 0xfe, 0x00, 0x7d]), headers: JSON_TYPE },
   },
-  { name: 'a byte order mark', answer: { body: '\uFEFF{"id":1}', headers: JSON_TYPE } },
-  { name: 'gzip', answer: { body: gzipSync(pageBytes), headers: { ...JSON_TYPE, 'Content-Encoding': 'gzip' } } },
+  { name: 'a byte order mark', sends: { body: '\uFEFF{"id":1}', headers: JSON_TYPE } },
+  { name: 'gzip', sends: { body: gzipSync(pageBytes), headers: { ...JSON_TYPE, 'Content-Encoding': 'gzip' } } },
   {
     name: 'brotli',
-    answer: { body: brotliCompressSync(pageBytes), headers: { ...JSON_TYPE, 'Content-Encoding': 'br' } },
+    sends: { body: brotliCompressSync(pageBytes), headers: { ...JSON_TYPE, 'Content-Encoding': 'br' } },
   },
   {
     name: 'an unknown content coding',
-    answer: { body: 'xyz', headers: { ...JSON_TYPE, 'Content-Encoding': 'x-own' } },
+    sends: { body: 'xyz', headers: { ...JSON_TYPE, 'Content-Encoding': 'x-own' } },
   },
   {
     name: 'a broken content coding',
-    answer: { body: 'no gzip', headers: { ...JSON_TYPE, 'Content-Encoding': 'gzip' } },
+    sends: { body: 'no gzip', headers: { ...JSON_TYPE, 'Content-Encoding': 'gzip' } },
   },
-  { name: 'a body too large for memory', answer: { body: Buffer.alloc(LIMIT * 40, 'x'), headers: JSON_TYPE } },
+  { name: 'a body too large for memory', sends: { body: Buffer.alloc(LIMIT * 40, 'x'), headers: JSON_TYPE } },
   {
     name: 'a body too large for memory once decoded',
-    answer: { body: gzipSync(Buffer.alloc(LIMIT * 40)), headers: { ...JSON_TYPE, 'Content-Encoding': 'gzip' } },
+    sends: { body: gzipSync(Buffer.alloc(LIMIT * 40)), headers: { ...JSON_TYPE, 'Content-Encoding': 'gzip' } },
   },
 ];
 
@@ -155,8 +155,8 @@ describe('in observe mode, every operation returns what the upstream sends', () 
   });
 
   it.each(OPERATIONS)('$id, errors included', async (operation) => {
-    for (const answer of [errorsMessage(401, PERMISSION_HTML), htmlPage(401), errorText(500, 'x')]) {
-      fake.handler = () => answer;
+    for (const sends of [errorsMessage(401, PERMISSION_HTML), htmlPage(401), errorText(500, 'x')]) {
+      fake.handler = () => sends;
       await expectSame(targetOf(operation), callOf(operation));
     }
   });
@@ -171,8 +171,8 @@ describe.each([
   { where: 'an undocumented path', target: '/services/v2/question/118.json' },
   { where: 'a path elsewhere', target: '/questions/118/why.html' },
 ])('in observe mode, on $where', ({ target }) => {
-  it.each(shapes)('bytes, status and headers are the same: $name', async ({ answer }) => {
-    fake.handler = () => answer;
+  it.each(shapes)('bytes, status and headers are the same: $name', async ({ sends }) => {
+    fake.handler = () => sends;
     await expectSame(target);
   });
 

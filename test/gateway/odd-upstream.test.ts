@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SAFE_OPERATIONS, WALKED_OPERATIONS } from '../builders/operations.ts';
-import { oddAnswer } from '../builders/odd-upstream.ts';
+import { oddResponse } from '../builders/odd-upstream.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
@@ -17,19 +17,19 @@ const rolesFile = fileURLToPath(new URL('../../config/roles.yaml', import.meta.u
 
 let fake: FakeUpstream;
 beforeAll(async () => {
-  fake = await startFakeUpstream(oddAnswer);
+  fake = await startFakeUpstream(oddResponse);
 });
 
 const target = (page: number) => `/services/v2/question.json?page=${page}&pageSize=10`;
 
 async function askPages(gateway: TestGateway, call: object = {}) {
-  const answers = [];
+  const replies = [];
   for (let page = 1; page <= 12; page += 1) {
-    const answer = await gateway.call(target(page), call);
-    await gateway.lineOf(String(answer.headers['x-request-id']));
-    answers.push(answer);
+    const response = await gateway.call(target(page), call);
+    await gateway.lineOf(String(response.headers['x-request-id']));
+    replies.push(response);
   }
-  return answers;
+  return replies;
 }
 
 async function violationsOf(gateway: TestGateway) {
@@ -72,8 +72,8 @@ async function learnFromWalk(overlay: string) {
 describe('an upstream with odd but legal responses', () => {
   it('has no violations other than advisories, in traffic and in a walk', async () => {
     const gateway = await startTestGateway({ upstream: fake, config: { mode: 'staging' } });
-    const answers = await askPages(gateway, { user: 'alice' });
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    const replies = await askPages(gateway, { user: 'alice' });
+    expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200));
     expect(await violationsOf(gateway)).toEqual([
       ...['activeRevisionId', 'answerCount', 'depth', 'primaryContainerId', 'score', 'slug'].map(
         (name) => `advisory x-expected /list/*/${name}`,

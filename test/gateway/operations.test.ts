@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startReferenceServer, type ReferenceServer } from '../../src/reference/start-reference-server.ts';
-import { callAt, type Answer } from '../builders/call.ts';
+import { callAt, type ClientResponse } from '../builders/call.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
 import { expectError } from '../builders/expect-error.ts';
 import { errorsMessage, errorText, htmlPage, PERMISSION_HTML, PERMISSION_TEXT } from '../builders/error-shapes.ts';
@@ -10,7 +10,12 @@ import type { Items, LegacyBody } from '../reference/legacy-body.ts';
 import { anyText, textLike } from '../reference/matchers.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
-function send(gateway: TestGateway, operation: OperationCase, target: string, user: string | null): Promise<Answer> {
+function send(
+  gateway: TestGateway,
+  operation: OperationCase,
+  target: string,
+  user: string | null,
+): Promise<ClientResponse> {
   const { method, body } = operation;
   return gateway.call(target, { method, user, ...(body === undefined ? {} : { body }) });
 }
@@ -28,17 +33,17 @@ describe('in front of the reference server', () => {
 
   describe.each(OPERATIONS)('$id', (operation) => {
     it("returns the upstream's response to an allowed caller, byte for byte", async () => {
-      const answer = await send(gateway, operation, targetOf(operation, '', ids), operation.allowed);
-      expect([answer.status, answer.json?.error]).toEqual([operation.success, undefined]);
-      expect(answer.headers).toMatchObject({
+      const response = await send(gateway, operation, targetOf(operation, '', ids), operation.allowed);
+      expect([response.status, response.json?.error]).toEqual([operation.success, undefined]);
+      expect(response.headers).toMatchObject({
         'content-type': textLike(/^application\/json\b/),
-        'content-length': String(answer.bytes.length),
+        'content-length': String(response.bytes.length),
         'x-request-id': anyText,
         'contract-status': 'conforming',
       });
-      expect(answer.headers['set-cookie']).toBeUndefined();
-      expect(answer.headers['cache-control']).toBe(operation.cached ? 'private, no-cache' : 'private, no-store');
-      expect(answer.headers.etag !== undefined).toBe(operation.cached === true);
+      expect(response.headers['set-cookie']).toBeUndefined();
+      expect(response.headers['cache-control']).toBe(operation.cached ? 'private, no-cache' : 'private, no-store');
+      expect(response.headers.etag !== undefined).toBe(operation.cached === true);
       if (operation.method !== 'GET') return;
       const direct = await send(
         { call: at(reference) } as TestGateway,
@@ -46,7 +51,7 @@ describe('in front of the reference server', () => {
         targetOf(operation, '', ids),
         operation.allowed,
       );
-      if (answer.headers['portico-redacted'] === undefined) expect(answer.bytes).toEqual(direct.bytes);
+      if (response.headers['portico-redacted'] === undefined) expect(response.bytes).toEqual(direct.bytes);
     });
 
     if (operation.method === 'GET')
@@ -61,11 +66,11 @@ describe('in front of the reference server', () => {
 
     if (operation.denied !== undefined)
       it('refuses a caller without the permission with 403', async () => {
-        const answer = await send(gateway, operation, targetOf(operation, '', ids), operation.denied ?? '');
-        expectError(answer, 403, 'permission_denied');
-        const { permission, group, flag } = answer.json.details[0];
+        const response = await send(gateway, operation, targetOf(operation, '', ids), operation.denied ?? '');
+        expectError(response, 403, 'permission_denied');
+        const { permission, group, flag } = response.json.details[0];
         expect(permission ?? group ?? flag).toEqual(anyText);
-        if (operation.text403 !== undefined) expect(answer.json.error).toBe(operation.text403);
+        if (operation.text403 !== undefined) expect(response.json.error).toBe(operation.text403);
       });
 
     it('refuses an anonymous caller with 401', async () => {
@@ -73,45 +78,45 @@ describe('in front of the reference server', () => {
     });
 
     it('refuses a wrong password with 401', async () => {
-      const answer = await gateway.call(targetOf(operation, '', ids), {
+      const response = await gateway.call(targetOf(operation, '', ids), {
         method: operation.method,
         user: operation.allowed,
         password: 'wrong',
       });
-      expectError(answer, 401, 'credentials_refused');
+      expectError(response, 401, 'credentials_refused');
     });
 
     it('refuses an invalid parameter with 400 and names it', async () => {
-      const answer = await send(gateway, operation, badTargetOf(operation, ids), operation.allowed);
+      const response = await send(gateway, operation, badTargetOf(operation, ids), operation.allowed);
       const unknown =
         operation.badQuery === 'colour=blue' || operation.id === 'uploadGdprFile' || operation.id === 'unmarkFavorite';
-      expectError(answer, 400, unknown ? 'unknown_parameter' : 'invalid_parameter');
-      expect(answer.json.details[0]).toMatchObject({
+      expectError(response, 400, unknown ? 'unknown_parameter' : 'invalid_parameter');
+      expect(response.json.details[0]).toMatchObject({
         in: operation.badId === undefined ? 'query' : 'path',
         name: operation.badId === undefined ? operation.badQuery?.split('=')[0] : `${operation.badId}Id`,
       });
       if (operation.text400 !== undefined && operation.badId !== undefined)
-        expect(answer.json.error).toBe(operation.text400);
+        expect(response.json.error).toBe(operation.text400);
     });
 
     if (operation.paged)
       it('refuses a page size above the maximum with 400', async () => {
-        const answer = await send(gateway, operation, targetOf(operation, 'pageSize=101', ids), operation.allowed);
-        expectError(answer, 400, 'page_size_out_of_bounds');
-        expect(answer.json.details[0]).toMatchObject({ in: 'query', name: 'pageSize' });
+        const response = await send(gateway, operation, targetOf(operation, 'pageSize=101', ids), operation.allowed);
+        expectError(response, 400, 'page_size_out_of_bounds');
+        expect(response.json.details[0]).toMatchObject({ in: 'query', name: 'pageSize' });
       });
 
     if (operation.counted)
       it('refuses a page beyond the last one with 400', async () => {
-        const answer = await send(gateway, operation, targetOf(operation, 'page=9000', ids), operation.allowed);
-        expectError(answer, 400, 'page_out_of_bounds');
-        expect(answer.json.details[0]).toMatchObject({ in: 'query', name: 'page' });
+        const response = await send(gateway, operation, targetOf(operation, 'page=9000', ids), operation.allowed);
+        expectError(response, 400, 'page_out_of_bounds');
+        expect(response.json.details[0]).toMatchObject({ in: 'query', name: 'page' });
       });
 
     it('refuses a method that its path does not have with 405', async () => {
-      const answer = await gateway.call(targetOf(operation, '', ids), { method: 'DELETE', user: 'admin' });
-      expectError(answer, 405, 'method_not_allowed');
-      expect(answer.headers.allow).toBe(operation.allow);
+      const response = await gateway.call(targetOf(operation, '', ids), { method: 'DELETE', user: 'admin' });
+      expectError(response, 405, 'method_not_allowed');
+      expect(response.headers.allow).toBe(operation.allow);
     });
   });
 });
@@ -129,16 +134,16 @@ describe('in front of a failing upstream', () => {
 
     it('keeps the status and text of {error}', async () => {
       fake.handler = () => errorText(404, 'not found');
-      const answer = await send(gateway, operation, targetOf(operation), caller);
-      expectError(answer, 404, 'upstream_not_found');
-      expect(answer.json.error).toBe('not found');
+      const response = await send(gateway, operation, targetOf(operation), caller);
+      expectError(response, 404, 'upstream_not_found');
+      expect(response.json.error).toBe('not found');
     });
 
     it('reads a missing permission from {errors: {message}} with 401, without markup', async () => {
       fake.handler = () => errorsMessage(401, PERMISSION_HTML, { 'WWW-Authenticate': 'Basic realm="legacy"' });
-      const answer = await send(gateway, operation, targetOf(operation), caller);
-      expectError(answer, 403, 'upstream_permission_denied');
-      expect(answer.json.error).toBe(PERMISSION_TEXT);
+      const response = await send(gateway, operation, targetOf(operation), caller);
+      expectError(response, 403, 'upstream_permission_denied');
+      expect(response.json.error).toBe(PERMISSION_TEXT);
     });
 
     it('turns an HTML page with 401 into a 502', async () => {
@@ -151,9 +156,9 @@ describe('in front of a failing upstream', () => {
         status: method === operation.method ? operation.success : 200,
         json: method === operation.method ? exampleOf(operation.id) : { author: { username: caller } },
       });
-      const answer = await send(gateway, operation, targetOf(operation), caller);
-      expect([answer.status, answer.json?.error]).toEqual([operation.success, undefined]);
-      expect(answer.headers['contract-status']).toBe('conforming');
+      const response = await send(gateway, operation, targetOf(operation), caller);
+      expect([response.status, response.json?.error]).toEqual([operation.success, undefined]);
+      expect(response.headers['contract-status']).toBe('conforming');
     });
   });
 });

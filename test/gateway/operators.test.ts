@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { hashPassword } from '../../src/engine/identity/password-hash.ts';
 import { readSettings } from '../../src/portico-settings.ts';
 import { basic } from '../builders/call.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { fastHash } from '../builders/fast-roles.ts';
 import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 
 async function gatewayWith(env: Record<string, string> = {}): Promise<TestGateway> {
-  const upstream = await startFakeUpstream(exampleAnswer);
+  const upstream = await startFakeUpstream(exampleResponse);
   return startTestGateway({ upstream, clock: createTestClock(), env, config: { operators } });
 }
 

@@ -2,13 +2,13 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { isOutage } from '../../src/engine/model/ledger-entry.ts';
 import { failures } from '../../src/workbench/report/fail-on.ts';
 import { type Report, toReport } from '../../src/workbench/report/report.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { type FakeHandler, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { createTestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../builders/test-gateway.ts';
 
 const LIST = '/services/v2/question.json';
-/** Operations that the upstream never gets to answer, because requests to it are paused. */
+/** Operations that never reach the upstream, because requests to it are paused. */
 const INNOCENT = ['/services/v2/node/118/comment.json', '/services/v2/comment/7.json', '/services/v2/action.json'];
 const broken: FakeHandler = (_request, response) => void response.destroy();
 
@@ -68,7 +68,7 @@ describe('an outage', () => {
     const report = await expectNoViolations(gateway);
     expect(report.outages.map(({ entry }) => entry.keyword)).toContain('circuit_open');
     expect(failures(report, [{ kind: 'outages' }])).toHaveLength(1);
-    fake.handler = exampleAnswer;
+    fake.handler = exampleResponse;
     clock.advance(120);
     expect(await statusesOf(gateway, [LIST])).toEqual([200]);
     expect(await statusesOf(gateway, INNOCENT)).toEqual([200, 200, 200]);
@@ -84,9 +84,9 @@ describe('an outage', () => {
         response.destroy();
       },
     ],
-    ['answered with a 500', () => ({ status: 500, json: { error: 'x' } })],
+    ['ended by a 500', () => ({ status: 500, json: { error: 'x' } })],
     [
-      'answered with an HTML page and a 503',
+      'ended by an HTML page and a 503',
       () => ({ status: 503, headers: { 'Content-Type': 'text/html' }, body: '<html>x' }),
     ],
     ['reset', broken],
@@ -108,7 +108,7 @@ describe('an outage', () => {
   it('in which credentials cannot be verified refuses nobody, as far as the checks are concerned', async () => {
     // The verifier's probe succeeds only for the password that the calls use.
     const verifying: FakeHandler = (request) =>
-      request.user === 'admin' ? exampleAnswer(request) : { status: 401, json: { error: 'wrong' } };
+      request.user === 'admin' ? exampleResponse(request) : { status: 401, json: { error: 'wrong' } };
     const gateway = await gatewayFor(verifying, {
       real: true,
       config: { mode: 'staging', roles: { unmapped: 'delegate' } },

@@ -47,8 +47,8 @@ describe('the overlay in the documentation of the contract', () => {
   it('turns a path into an operation: planned, with checked parameters, checked and counted', async () => {
     const before = await plain.call(question);
     expect([before.status, before.json?.['code']]).toEqual([404, 'not_in_contract']);
-    const answer = await overlaid.call(question);
-    expect([answer.status, answer.headers['contract-status']]).toEqual([200, 'conforming']);
+    const response = await overlaid.call(question);
+    expect([response.status, response.headers['contract-status']]).toEqual([200, 'conforming']);
     expect(overlaid.gateway.planLines.find((line) => line.includes('/question/{questionId}.json'))).toMatch(
       /^GET .*authorize → validate-body → translate-failure → validate-response → forward$/,
     );
@@ -63,9 +63,9 @@ describe('the overlay in the documentation of the contract', () => {
 
   it('makes new violations possible on the path that it documents', async () => {
     reference.setChaos(['missing-field:title']);
-    const answer = await overlaid.call(question);
+    const response = await overlaid.call(question);
     reference.setChaos([]);
-    expect(answer.headers['contract-status']).toMatch(/^violations; count=1; worst=advisory; report=\w+$/);
+    expect(response.headers['contract-status']).toMatch(/^violations; count=1; worst=advisory; report=\w+$/);
     expect(await keywords(overlaid, /^\/title$/)).toEqual(['x-expected']);
   });
 
@@ -97,9 +97,9 @@ describe('an overlay', () => {
   it('turns values outside a restricted list into violations', async () => {
     const tighter = overlayFile({ target: '$.components.schemas.Node.properties.type', update: { enum: ['idea'] } });
     const gateway = await startTestGateway({ upstream: reference, config: { contract: { overlays: [tighter] } } });
-    const answer = await gateway.call(`${QUESTIONS}?pageSize=3`);
-    expect(answer.status).toBe(200);
-    expect(answer.headers['contract-status']).toMatch(/^violations; count=1; worst=enum/);
+    const response = await gateway.call(`${QUESTIONS}?pageSize=3`);
+    expect(response.status).toBe(200);
+    expect(response.headers['contract-status']).toMatch(/^violations; count=1; worst=enum/);
   });
 
   it('is reported at startup if one of its targets selects nothing', async () => {

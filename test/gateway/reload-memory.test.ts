@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { heldMemory } from '../builders/held-memory.ts';
 import { startTestGateway } from '../builders/test-gateway.ts';
@@ -12,7 +12,7 @@ const WARM_UP = 12;
 // A configuration takes about 0.35 MB of memory. A single closure that retains the previous configuration also retains
 // all configurations before it.
 it('does not hold the configurations that reloads have replaced in memory', async () => {
-  const gateway = await startTestGateway({ upstream: await startFakeUpstream(exampleAnswer) });
+  const gateway = await startTestGateway({ upstream: await startFakeUpstream(exampleResponse) });
   const reload = async (maxPageSize: number) => {
     expect(await gateway.reload({ config: { pageBounds: { maxPageSize } } })).toMatchObject({ outcome: 'applied' });
     await gateway.call(`/services/v2/question.json?pageSize=${maxPageSize}`);

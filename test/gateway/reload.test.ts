@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { basic } from '../builders/call.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { fastRoles } from '../builders/fast-roles.ts';
 import { sharedBy } from '../builders/fleet.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
@@ -24,7 +24,7 @@ interface Place {
 }
 
 async function place(options: Omit<TestGatewayOptions, 'upstream'> = {}): Promise<Place> {
-  const upstream = await startFakeUpstream(exampleAnswer);
+  const upstream = await startFakeUpstream(exampleResponse);
   return { upstream, gateway: await startTestGateway({ ...options, upstream }) };
 }
 
@@ -245,7 +245,7 @@ describe('the cache after a reload', () => {
     const baseline = join(folder, 'baseline.yaml');
     writeFileSync(baseline, 'accepted: []\n');
     const { gateway, upstream } = await place({ config: { contract: { baseline } } });
-    const page = structuredClone(exampleAnswer({ method: 'GET', path: QUESTIONS }).json) as {
+    const page = structuredClone(exampleResponse({ method: 'GET', path: QUESTIONS }).json) as {
       list: Record<string, unknown>[];
     };
     for (const item of page.list) item['title'] = 7;
@@ -283,7 +283,7 @@ describe('the cache after a reload', () => {
       config: { mode: 'strict', authentication: { verifier: 'file' } },
     });
     await gateway.call(QUESTIONS);
-    const other = await startFakeUpstream(exampleAnswer);
+    const other = await startFakeUpstream(exampleResponse);
     const release = holdNext(upstream);
     const before = gateway.call(IDEAS);
     await upstream.received(2);
@@ -319,12 +319,12 @@ describe('after a reload, the credentials', () => {
     const verifying = await startFakeUpstream((request) =>
       request.path.includes('/jobs/gdpr/') && request.password !== 'alice'
         ? { status: 401, json: {} }
-        : exampleAnswer(request),
+        : exampleResponse(request),
     );
     const gateway = await startTestGateway({ upstream: verifying, real: true, config: { mode: 'strict' } });
     const status = async () => (await gateway.call(QUESTIONS, { user: 'alice' })).status;
     expect(await status()).toBe(200);
-    const trusting = await startFakeUpstream(exampleAnswer);
+    const trusting = await startFakeUpstream(exampleResponse);
     expect(await gateway.reload({ upstream: trusting.url })).toMatchObject({ outcome: 'refused', faults: [{}] });
     const refused = await gateway.reload({ upstream: 'http://127.0.0.1:9' });
     expect(refused).toMatchObject({ outcome: 'refused', faults: [{ message: /does not respond to the probe/ }] });
@@ -391,7 +391,7 @@ describe('after a reload, the records', () => {
   });
 
   it('show for each process which configuration it uses: a reload reaches only its own process', async () => {
-    const upstream = await startFakeUpstream(exampleAnswer);
+    const upstream = await startFakeUpstream(exampleResponse);
     const start = (instance: string) => startTestGateway({ upstream, config: { instance } });
     const both = [await start('one'), await start('two')] as const;
     const [one, two] = both;
@@ -445,7 +445,7 @@ describe('after a reload, the records', () => {
 
 needsProgram('redis', 'the Fleet page', (path) => {
   it('shows for each process the hash of its metrics, before and after a reload of one of them', async () => {
-    const upstream = await startFakeUpstream(exampleAnswer);
+    const upstream = await startFakeUpstream(exampleResponse);
     const redis = { url: (await startRedisServer(path)).url };
     const baseline = join(tempFolder(), 'baseline.yaml');
     writeFileSync(baseline, 'accepted: []\n');
@@ -476,7 +476,7 @@ needsProgram('redis', 'the Fleet page', (path) => {
 
 describe('a rolling restart of two gateways', () => {
   it('loses no request', async () => {
-    const upstream = await startFakeUpstream(exampleAnswer);
+    const upstream = await startFakeUpstream(exampleResponse);
     const start = async () => {
       // A busy machine delays the readiness checks, so the lame-duck period ends with an event, not with a timer.
       const lameDuck = Promise.withResolvers<unknown>();

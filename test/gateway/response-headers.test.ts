@@ -1,8 +1,8 @@
 import { Agent, request } from 'undici';
 import { afterAll, describe, expect, it } from 'vitest';
 import { basic } from '../builders/call.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
-import { type FakeAnswer, type FakeRequest, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { exampleResponse } from '../builders/example-response.ts';
+import { type FakeResponse, type FakeRequest, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { knowing } from '../builders/knowing-upstream.ts';
 import { startTestGateway, type TestGatewayOptions } from '../builders/test-gateway.ts';
 
@@ -10,13 +10,13 @@ const LIST = '/services/v2/question.json';
 const ODD = '/services/v2/odd.json';
 const PASSED = { undocumented: { allow: [{ method: '*', path: '/services/v2/**' }] } };
 
-const answering = (headers: FakeAnswer['headers']) => (asked: FakeRequest) => {
-  const answer = asked.path === ODD ? { status: 200, json: {} } : exampleAnswer(asked);
-  return { ...answer, headers: { 'Content-Type': 'application/json', ...headers } };
+const responding = (headers: FakeResponse['headers']) => (asked: FakeRequest) => {
+  const response = asked.path === ODD ? { status: 200, json: {} } : exampleResponse(asked);
+  return { ...response, headers: { 'Content-Type': 'application/json', ...headers } };
 };
 
-async function start(headers: FakeAnswer['headers'], options: Partial<TestGatewayOptions> = {}) {
-  const upstream = await startFakeUpstream(knowing(answering(headers)));
+async function start(headers: FakeResponse['headers'], options: Partial<TestGatewayOptions> = {}) {
+  const upstream = await startFakeUpstream(knowing(responding(headers)));
   return startTestGateway({ upstream, ...options });
 }
 
@@ -30,10 +30,10 @@ describe('a listed response header', () => {
   ])('reaches clients of %s responses, and no other does', async (_kind, target) => {
     const gateway = await start(headers, { config });
     const seen = [await gateway.call(target), await gateway.call(target)];
-    for (const answer of seen) {
-      expect(answer.headers).toMatchObject({ 'x-total-count': '12', 'x-rate-left': '3' });
-      expect(answer.headers).not.toHaveProperty('x-internal');
-      expect(answer.headers).not.toHaveProperty('server');
+    for (const response of seen) {
+      expect(response.headers).toMatchObject({ 'x-total-count': '12', 'x-rate-left': '3' });
+      expect(response.headers).not.toHaveProperty('x-internal');
+      expect(response.headers).not.toHaveProperty('server');
     }
   });
 
@@ -58,9 +58,9 @@ describe('a listed response header', () => {
 describe('a response header that is not listed', () => {
   it('is forwarded by observe, which reports by name that other modes would not', async () => {
     const gateway = await start({ 'X-Quota': '5', Server: 'old', ETag: '"a"' }, { real: true });
-    const answer = await gateway.call(LIST);
-    expect(answer.headers).toMatchObject({ 'x-quota': '5', server: 'old', etag: '"a"' });
-    expect(answer.headers['contract-status']).toMatch(/^violations; count=1; worst=advisory/);
+    const response = await gateway.call(LIST);
+    expect(response.headers).toMatchObject({ 'x-quota': '5', server: 'old', etag: '"a"' });
+    expect(response.headers['contract-status']).toMatch(/^violations; count=1; worst=advisory/);
     const { entries } = await gateway.gateway.services.records.snapshot();
     expect(entries.map(({ at, keyword, category }) => [at, keyword, category])).toEqual([
       ['x-quota', 'header-dropped', 'advisory'],
@@ -80,13 +80,13 @@ describe('a response with large headers', () => {
   const client = new Agent({ maxHeaderSize: 1 << 24 });
   afterAll(() => client.close());
   const ask = async (url: string, path: string, method: 'GET' | 'POST') => {
-    const answer = await request(url + path, {
+    const response = await request(url + path, {
       method,
       dispatcher: client,
       headers: { authorization: basic('admin') },
       ...(method === 'POST' ? { body: 'x' } : {}),
     });
-    return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
+    return { status: response.statusCode, headers: response.headers, text: await response.body.text() };
   };
   const WAYS = [
     [LIST, 'GET'],
@@ -96,8 +96,8 @@ describe('a response with large headers', () => {
 
   it.each(WAYS)('of %s (%s) passes within the limit, which is 64 KiB by default', async (path, method) => {
     const gateway = await start({ Link: 'x'.repeat(60_000) }, { config: PASSED });
-    const answer = await ask(gateway.url, path, method);
-    expect([answer.status, answer.headers['link']?.length]).toEqual([200, 60_000]);
+    const response = await ask(gateway.url, path, method);
+    expect([response.status, response.headers['link']?.length]).toEqual([200, 60_000]);
   });
 
   it.each(WAYS)('of %s (%s) is refused beyond the limit, and the error names it', async (path, method) => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
@@ -10,16 +10,16 @@ const CLOSER = 'portico_response_scans_total{outcome="closer"}';
 
 let fake: FakeUpstream;
 beforeAll(async () => {
-  fake = await startFakeUpstream(exampleAnswer);
+  fake = await startFakeUpstream(exampleResponse);
 });
 afterEach(() => {
-  fake.handler = exampleAnswer;
+  fake.handler = exampleResponse;
 });
 
 const scansOf = async (gateway: TestGateway) => [await gateway.metric(VALID), await gateway.metric(CLOSER)];
 
 /** Makes the upstream send the example's body with these changes from now on. */
-function answerWith(change: Record<string, unknown>): void {
+function respondWith(change: Record<string, unknown>): void {
   const body = JSON.stringify({ ...exampleOf('listQuestions'), ...change });
   fake.handler = (_req, res) => void res.setHeader('content-type', 'application/json').end(body);
 }
@@ -30,7 +30,7 @@ describe('a gateway with the scanner', () => {
     const valid = await gateway.call(`${TARGET}?page=1`);
     expect(valid.headers['contract-status']).toBe('conforming');
     expect(await scansOf(gateway)).toEqual([1, 0]);
-    answerWith({ listCount: 99 });
+    respondWith({ listCount: 99 });
     const broken = await gateway.call(`${TARGET}?page=2`);
     expect(broken.headers['contract-status']).not.toBe('conforming');
     expect(await scansOf(gateway)).toEqual([1, 1]);
@@ -60,7 +60,7 @@ describe('a gateway with the scanner', () => {
       config: { cache: { enabled: false }, contract: { scanner: 'off' } },
     });
     for (const body of bodies) {
-      answerWith(body);
+      respondWith(body);
       const [one, other] = [await on.call(TARGET), await off.call(TARGET)];
       expect({ status: one.status, text: one.text, verdict: one.headers['contract-status'] }).toEqual({
         status: other.status,

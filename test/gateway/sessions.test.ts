@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { type FakeRequest, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { knowing, PROBE } from '../builders/knowing-upstream.ts';
 import { startTestGateway, type TestGatewayOptions } from '../builders/test-gateway.ts';
@@ -22,10 +22,10 @@ async function start(options: Partial<TestGatewayOptions> = {}, more = { attribu
     sessions.set(next, request.user);
     response.setHeader('Set-Cookie', `JSESSIONID=${next}${more.attributes}`);
   };
-  const answer = knowing();
+  const respond = knowing();
   const upstream = await startFakeUpstream((request, response) => {
     withSession(request, response);
-    return answer(request, response);
+    return respond(request, response);
   });
   const gateway = await startTestGateway({ upstream, ...options });
   return { gateway, sessions, upstream, given };
@@ -39,9 +39,9 @@ describe('a caller', () => {
     const config = { mode, cache: { freshSeconds: 0, staleWhileRevalidateSeconds: 0 } };
     const { gateway, sessions, given } = await start({ config, real: true });
     for (let count = 0; count < 50; count += 1) {
-      const answer = await gateway.call(`${LIST}?q=word${count}`);
-      expect(answer.headers['set-cookie']).toBeUndefined();
-      expect(answer.headers['cache-status']).toBe('portico; fwd=miss; stored');
+      const reply = await gateway.call(`${LIST}?q=word${count}`);
+      expect(reply.headers['set-cookie']).toBeUndefined();
+      expect(reply.headers['cache-status']).toBe('portico; fwd=miss; stored');
     }
     expect([...sessions.values()].filter((user) => user === 'admin')).toHaveLength(1);
     expect(given.filter(({ user }) => user === 'admin').length).toBeGreaterThanOrEqual(50);
@@ -106,15 +106,15 @@ describe('a caller', () => {
     const { gateway, upstream, given, sessions } = await start({ config: UNCACHED });
     const { handler } = upstream;
     await gateway.call(LIST);
-    const answerWith = async (error: string) => {
+    const respondWith = async (error: string) => {
       upstream.handler = (request, response) => (handler(request, response), { status: 401, json: { error } });
       await gateway.call(LIST);
       upstream.handler = handler;
       await gateway.call(LIST);
       return [given.length, sessions.size];
     };
-    expect(await answerWith('You do not have permission to view this.')).toEqual([3, 1]);
-    expect(await answerWith('Bad credentials')).toEqual([5, 2]);
+    expect(await respondWith('You do not have permission to view this.')).toEqual([3, 1]);
+    expect(await respondWith('Bad credentials')).toEqual([5, 2]);
   });
 });
 
@@ -150,20 +150,20 @@ describe('the session of a service account', () => {
       void handler(request, response);
       const [id] = sessions.keys();
       return {
-        ...exampleAnswer(request),
+        ...exampleResponse(request),
         headers: { 'Content-Type': 'application/json', Link: `</a;jsessionid=${id}>` },
       };
     };
-    const answer = await gateway.call('/services/v2/idea.json');
-    expect(answer.json).toMatchObject({ code: 'upstream_invalid_response' });
-    expect(JSON.stringify(answer.headers) + answer.text).not.toContain('session-0');
+    const reply = await gateway.call('/services/v2/idea.json');
+    expect(reply.json).toMatchObject({ code: 'upstream_invalid_response' });
+    expect(JSON.stringify(reply.headers) + reply.text).not.toContain('session-0');
   });
 });
 
 it('observe forwards cookies in both directions', async () => {
   const { gateway, given } = await start({ real: true });
-  const answer = await gateway.call(LIST, { headers: { Cookie: 'JSESSIONID=mine' } });
-  expect(answer.headers['set-cookie']).toEqual(['JSESSIONID=session-0-0123456789; Path=/; HttpOnly']);
+  const reply = await gateway.call(LIST, { headers: { Cookie: 'JSESSIONID=mine' } });
+  expect(reply.headers['set-cookie']).toEqual(['JSESSIONID=session-0-0123456789; Path=/; HttpOnly']);
   expect(given[0]?.headers.cookie).toBe('JSESSIONID=mine');
 });
 
@@ -171,12 +171,12 @@ it('the reason why a page is not stored is in Cache-Status and in the metrics, a
   const { gateway, upstream } = await start();
   const { handler } = upstream;
   upstream.handler = (request, response) => {
-    const answer = handler(request, response);
+    const usual = handler(request, response);
     response.setHeader('Set-Cookie', ['JSESSIONID=secret-0123456789; Path=/', 'tracking=secret-1; Path=/']);
-    return answer;
+    return usual;
   };
-  const answer = await gateway.call(LIST);
-  expect(answer.headers['cache-status']).toBe('portico; fwd=miss; detail=set-cookie');
+  const reply = await gateway.call(LIST);
+  expect(reply.headers['cache-status']).toBe('portico; fwd=miss; detail=set-cookie');
   upstream.handler = () => ({ status: 500, json: { error: 'x' } });
   const failed = await gateway.call(`${LIST}?page=2`);
   expect([failed.status, failed.headers['cache-status']]).toEqual([502, 'portico; fwd=miss; detail=status']);
@@ -184,5 +184,5 @@ it('the reason why a page is not stored is in Cache-Status and in the metrics, a
     gateway.metric(`portico_cache_not_stored_total{operation="listQuestions",reason="${reason}"}`);
   expect([await count('set-cookie'), await count('status'), await count('vary')]).toEqual([1, 1, 0]);
   const { text } = await gateway.admin('/metrics');
-  expect(gateway.log.join('') + text + JSON.stringify([answer.headers, failed.headers])).not.toMatch(/secret-\d/);
+  expect(gateway.log.join('') + text + JSON.stringify([reply.headers, failed.headers])).not.toMatch(/secret-\d/);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { freePort } from '../../bench/free-port.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { startTestGateway } from '../builders/test-gateway.ts';
 import { until } from '../builders/until.ts';
@@ -11,8 +11,8 @@ const hostOf = ({ url }: FakeUpstream) => new URL(url).host;
 
 /** Starts a gateway in front of two addresses of a real upstream. The test can replace the first address. */
 async function startPair(config: Readonly<Record<string, unknown>> = {}, upstreamConfig = {}, firstUrl?: string) {
-  const first = await startFakeUpstream(exampleAnswer, '/qa');
-  const second = await startFakeUpstream(exampleAnswer, '/qa');
+  const first = await startFakeUpstream(exampleResponse, '/qa');
+  const second = await startFakeUpstream(exampleResponse, '/qa');
   const allow = [{ method: '*', path: '/services/v2/**' }];
   const gateway = await startTestGateway({
     upstream: firstUrl ?? first,
@@ -33,7 +33,7 @@ async function startPair(config: Readonly<Record<string, unknown>> = {}, upstrea
 describe('a gateway with one upstream address', () => {
   it('counts its requests, and shows them everywhere that those of several addresses are shown', async () => {
     const upstream = await startFakeUpstream((request) =>
-      request.target.includes('sort=broken') ? { status: 500, text: 'failed' } : exampleAnswer(request),
+      request.target.includes('sort=broken') ? { status: 500, text: 'failed' } : exampleResponse(request),
     );
     const gateway = await startTestGateway({ upstream, config: { cache: { enabled: false } } });
     for (const sort of ['newest', 'broken', 'votes']) await gateway.call(`${PAGE}?sort=${sort}`);

@@ -4,8 +4,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { beforeAll, expect, it } from 'vitest';
-import { exampleAnswer } from '../builders/example-answer.ts';
-import { type FakeAnswer, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { exampleResponse } from '../builders/example-response.ts';
+import { type FakeResponse, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { type RedisServer, startRedisServer } from '../builders/redis-server.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
@@ -15,15 +15,15 @@ import { eventually, until } from '../builders/until.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 
 const LIST = '/services/v2/idea.json';
-const DRIFT: FakeAnswer = { json: { list: [], listCount: 'none' } };
+const DRIFT: FakeResponse = { json: { list: [], listCount: 'none' } };
 
 needsProgram('redis', 'the records of a fleet', (path) => {
   let server: RedisServer;
   let fake: FakeUpstream;
-  let drift: FakeAnswer | undefined;
+  let drift: FakeResponse | undefined;
   beforeAll(async () => {
     server = await startRedisServer(path);
-    fake = await startFakeUpstream((request) => drift ?? exampleAnswer(request));
+    fake = await startFakeUpstream((request) => drift ?? exampleResponse(request));
   });
   let fleets = 0;
   /** Starts gateways with the same prefix in Redis. */

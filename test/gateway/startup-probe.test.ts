@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { failInvalidNames } from '../builders/invalid-names.ts';
-import { startFakeUpstream, type FakeAnswer, type FakeUpstream } from '../builders/fake-upstream.ts';
+import { startFakeUpstream, type FakeResponse, type FakeUpstream } from '../builders/fake-upstream.ts';
 import { startTestGateway } from '../builders/test-gateway.ts';
 import { until } from '../builders/until.ts';
 
@@ -13,8 +13,8 @@ const entries = (gateway: Probed) =>
   gateway.log.map((line) => JSON.parse(line) as Entry).filter(({ probe }) => probe !== undefined);
 
 /** Starts a gateway whose upstream always returns this response, and returns the startup probe's log entry. */
-async function probed(answer: FakeAnswer, basePath = ''): Promise<Entry> {
-  const gateway = await probing(await startFakeUpstream(() => answer, basePath));
+async function probed(response: FakeResponse, basePath = ''): Promise<Entry> {
+  const gateway = await probing(await startFakeUpstream(() => response, basePath));
   await until(() => entries(gateway).length > 0);
   return entries(gateway)[0] ?? {};
 }
@@ -32,8 +32,8 @@ describe('the startup probe', () => {
     ['a redirect', { status: 302, headers: { Location: '/login' } }, 'it redirects'],
     ['a website', html, 'it returns a page for browsers'],
     ['a failing server', { status: 503, body: '' }, 'it reports a server error'],
-  ])('warns of %s', async (_, answer, words) => {
-    const entry = await probed(answer);
+  ])('warns of %s', async (_, response, words) => {
+    const entry = await probed(response);
     expect(entry).toMatchObject({ level: 'warn' });
     expect(entry['msg']).toContain(words);
   });
@@ -41,8 +41,8 @@ describe('the startup probe', () => {
   it.each([
     ['a page', { json: [] }],
     ['a request for a credential', { status: 401, json: { error: 'no' } }],
-  ])('accepts %s', async (_, answer) => {
-    const { level, probe } = await probed(answer);
+  ])('accepts %s', async (_, response) => {
+    const { level, probe } = await probed(response);
     expect([level, String(probe)]).toEqual(['info', expect.stringMatching(/^\/services\/v2\//)]);
   });
 

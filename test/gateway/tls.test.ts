@@ -10,7 +10,7 @@ import { createGateway } from '../../src/gateway.ts';
 import { StartFault } from '../../src/engine/model/fault.ts';
 import { createCertificate } from '../builders/certificates.ts';
 import { basic } from '../builders/call.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { cleanUpAfterTest } from '../builders/clean-up.ts';
 import { tempFolder } from '../builders/temp-folder.ts';
@@ -21,7 +21,7 @@ const QUESTIONS = '/services/v2/question.json';
 
 let fake: FakeUpstream;
 beforeAll(async () => {
-  fake = await startFakeUpstream(exampleAnswer);
+  fake = await startFakeUpstream(exampleResponse);
 });
 
 /** Calls the public side and returns the status and the fingerprint of the server's certificate. */
@@ -30,14 +30,14 @@ function callSecurely(url: string, ca: string): Promise<{ status: number; finger
     const sent = request(
       `${url}${QUESTIONS}`,
       { ca, agent: false, servername: 'localhost', headers: { Authorization: basic('admin') } },
-      (answer) => {
-        const peer: PeerCertificate = (answer.socket as TLSSocket).getPeerCertificate();
-        answer.resume();
-        answer.on('end', () =>
+      (response) => {
+        const peer: PeerCertificate = (response.socket as TLSSocket).getPeerCertificate();
+        response.resume();
+        response.on('end', () =>
           resolve({
-            status: answer.statusCode ?? 0,
+            status: response.statusCode ?? 0,
             fingerprint: peer.fingerprint256,
-            etag: answer.headers.etag,
+            etag: response.headers.etag,
           }),
         );
       },
@@ -115,12 +115,12 @@ describe('a gateway with TLS on the public side', () => {
       upstream: fake,
       config: { listen: { tls: { ...options, clientCertificates: 'required', clientCaFile: options.certFile } } },
     });
-    const answer = await gateway.admin('/console/api/try', {
+    const response = await gateway.admin('/console/api/try', {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', Origin: gateway.adminUrl },
       body: { method: 'GET', target: QUESTIONS, headers: {}, credential: { name: 'admin', password: 'admin' } },
     });
-    expect([answer.status, (answer.json as { status?: number }).status]).toEqual([200, 200]);
+    expect([response.status, (response.json as { status?: number }).status]).toEqual([200, 200]);
   });
 
   it('does not start with files that cannot be used, and names each of them', async () => {

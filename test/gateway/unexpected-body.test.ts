@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { basic } from '../builders/call.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { expectError } from '../builders/expect-error.ts';
 import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { EXAMPLE_IDS, OPERATIONS } from '../builders/operations.ts';
@@ -10,7 +10,7 @@ const LIST = '/services/v2/question.json';
 const WITHOUT_BODY = OPERATIONS.filter(({ body }) => body === undefined);
 
 async function start(config: Record<string, unknown>) {
-  const upstream = await startFakeUpstream(exampleAnswer);
+  const upstream = await startFakeUpstream(exampleResponse);
   return { upstream, gateway: await startTestGateway({ upstream, config }) };
 }
 

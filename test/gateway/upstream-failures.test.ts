@@ -3,7 +3,7 @@ import { createServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../bench/free-port.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { cleanUpAfterFile } from '../builders/clean-up.ts';
 import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { failInvalidNames } from '../builders/invalid-names.ts';
@@ -24,18 +24,18 @@ async function listening(server: Server): Promise<number> {
 /** Sends one request through a gateway in front of this upstream and returns the response and its log line. */
 async function failing(upstream: string, more: Partial<TestGatewayOptions> = {}) {
   const gateway = await startTestGateway({ upstream, ...more });
-  const answer = await gateway.call(PAGE, { headers: { 'X-Request-Id': 'failing-1' } });
+  const reply = await gateway.call(PAGE, { headers: { 'X-Request-Id': 'failing-1' } });
   const line = await gateway.lineOf('failing-1');
   await gateway.close();
-  return { answer, line, status: answer.headers['proxy-status'] };
+  return { reply, line, status: reply.headers['proxy-status'] };
 }
 
 beforeAll(() => void failInvalidNames());
 
 describe('a failed exchange', () => {
   it('names a host name that cannot be resolved', async () => {
-    const { answer, line, status } = await failing('http://no-such-host.invalid');
-    expect(answer).toMatchObject({ status: 502, json: { code: 'upstream_refused' } });
+    const { reply, line, status } = await failing('http://no-such-host.invalid');
+    expect(reply).toMatchObject({ status: 502, json: { code: 'upstream_refused' } });
     expect(status).toBe('portico; error=dns_error');
     expect(line['upstreamFailure']).toMatchObject({ cause: 'dns_error' });
   });
@@ -55,16 +55,16 @@ describe('a failed exchange', () => {
 
   it('names a connection that the upstream closes', async () => {
     const port = await listening(createTcpServer((socket) => socket.on('data', () => socket.destroy())));
-    const { answer, line, status } = await failing(`http://127.0.0.1:${port}`);
-    expect(answer).toMatchObject({ status: 502, json: { code: 'upstream_reset' } });
+    const { reply, line, status } = await failing(`http://127.0.0.1:${port}`);
+    expect(reply).toMatchObject({ status: 502, json: { code: 'upstream_reset' } });
     expect(status).toBe('portico; error=connection_terminated');
     expect(line['upstreamFailure']).toMatchObject({ cause: 'connection_terminated' });
   });
 
   it('names a response that does not arrive in time', async () => {
     const silent = await startFakeUpstream(() => new Promise(() => undefined));
-    const { answer, line, status } = await failing(silent.url, { config: { upstream: { totalTimeoutMs: 200 } } });
-    expect(answer.status).toBe(504);
+    const { reply, line, status } = await failing(silent.url, { config: { upstream: { totalTimeoutMs: 200 } } });
+    expect(reply.status).toBe(504);
     expect(status).toBe('portico; error=http_response_timeout');
     expect(line['upstreamFailure']).toEqual({ cause: 'http_response_timeout' });
   });
@@ -96,30 +96,30 @@ describe('a response that breaks after its head', () => {
 describe('the header Proxy-Status', () => {
   it('contains the status of a response that is not forwarded', async () => {
     const broken = await startFakeUpstream(() => ({ status: 500, json: { error: 'oops' } }));
-    const { answer, status } = await failing(broken.url, { config: { errors: 'normalized' } });
-    expect(answer).toMatchObject({ status: 502, json: { code: 'upstream_error' } });
+    const { reply, status } = await failing(broken.url, { config: { errors: 'normalized' } });
+    expect(reply).toMatchObject({ status: 502, json: { code: 'upstream_error' } });
     expect(status).toBe('portico; received-status=500');
   });
 
   it('contains the status of a response that violates the contract', async () => {
     const odd = await startFakeUpstream(() => ({ json: { list: 'none' } }));
-    const { answer, status } = await failing(odd.url, { config: { checks: { responses: 'enforce' } } });
-    expect(answer).toMatchObject({ status: 502, json: { code: 'upstream_invalid_response' } });
+    const { reply, status } = await failing(odd.url, { config: { checks: { responses: 'enforce' } } });
+    expect(reply).toMatchObject({ status: 502, json: { code: 'upstream_invalid_response' } });
     expect(status).toBe('portico; received-status=200');
   });
 
   it("is absent from forwarded responses and from the gateway's own refusals", async () => {
     const broken = await startFakeUpstream(() => ({ status: 500, json: { error: 'oops' } }));
-    const { answer, status } = await failing(broken.url, { real: true });
-    expect([answer.status, status]).toEqual([500, undefined]);
+    const { reply, status } = await failing(broken.url, { real: true });
+    expect([reply.status, status]).toEqual([500, undefined]);
     const strict = await startTestGateway({ upstream: broken });
     const refused = await strict.call(`${PAGE}?page=x`);
     expect([refused.status, refused.headers['proxy-status']]).toEqual([400, undefined]);
   });
 
   it('can be turned off', async () => {
-    const { answer, status } = await failing('http://no-such-host.invalid', { config: { proxyStatusHeader: false } });
-    expect([answer.status, status]).toEqual([502, undefined]);
+    const { reply, status } = await failing('http://no-such-host.invalid', { config: { proxyStatusHeader: false } });
+    expect([reply.status, status]).toEqual([502, undefined]);
   });
 });
 
@@ -160,7 +160,7 @@ describe('a page that always fails', () => {
     const clock = createTestClock();
     const state = { breaks };
     const upstream = await startFakeUpstream(async (request, response) => {
-      if (!state.breaks(request.query)) return exampleAnswer(request);
+      if (!state.breaks(request.query)) return exampleResponse(request);
       response.destroy();
       return undefined;
     });

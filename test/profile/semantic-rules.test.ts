@@ -417,8 +417,8 @@ describe('semantic rules', () => {
     ['cancelWiki', 'unwikify', 'wikifyAction'],
   ] as const;
   it.each(results)('compare a node above 2^53 digit by digit in %s', (id, sample, action) => {
-    const answered = bytesOf(example(sample), `result.${action}.node.id`, '9007199254740993');
-    const verdict = (ids: string) => judge(id, JSON.parse(answered.toString()), { ids, bytes: answered }).verdict;
+    const received = bytesOf(example(sample), `result.${action}.node.id`, '9007199254740993');
+    const verdict = (ids: string) => judge(id, JSON.parse(received.toString()), { ids, bytes: received }).verdict;
     expect(verdict('9007199254740993')).toBe('valid');
     expect(verdict('09007199254740993')).toBe('valid');
     // Both ids are the same number after rounding.

@@ -1,9 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadSettings } from '../../src/portico-settings.ts';
 import { CHECK_NAMES, type CheckLevel, type CheckName } from '../../src/engine/model/checks.ts';
-import type { Answer } from '../builders/call.ts';
+import type { ClientResponse } from '../builders/call.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { knowing } from '../builders/knowing-upstream.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
@@ -13,11 +13,11 @@ const COMMENT = '/services/v2/comment/271.json';
 
 let fake: FakeUpstream;
 beforeAll(async () => {
-  fake = await startFakeUpstream(exampleAnswer);
+  fake = await startFakeUpstream(exampleResponse);
 });
 beforeEach(() => {
   fake.requests.length = 0;
-  fake.handler = exampleAnswer;
+  fake.handler = exampleResponse;
 });
 
 /** The presets for the modes, as shown in README.md. */
@@ -58,7 +58,7 @@ const PRESETS: Record<string, Record<CheckName | 'errors' | 'cache', string | bo
  * For each check, a call that is refused if the check is enforced. For `responses`, the upstream's response violates
  * the contract.
  */
-const WRONG: Record<CheckName, (gateway: TestGateway) => Promise<Answer>> = {
+const WRONG: Record<CheckName, (gateway: TestGateway) => Promise<ClientResponse>> = {
   authentication: (gateway) => gateway.call(COMMENT, { user: 'alice', password: 'wrong' }),
   requests: (gateway) => gateway.call(`${QUESTIONS}?colour=blue`),
   responses: (gateway) => {
@@ -74,7 +74,9 @@ const WRONG: Record<CheckName, (gateway: TestGateway) => Promise<Answer>> = {
 async function refusing(gateway: TestGateway): Promise<CheckName[]> {
   const found: CheckName[] = [];
   for (const check of CHECK_NAMES) {
-    fake.handler = knowing((request) => (request.path.endsWith('space.json') ? { json: [] } : exampleAnswer(request)));
+    fake.handler = knowing((request) =>
+      request.path.endsWith('space.json') ? { json: [] } : exampleResponse(request),
+    );
     if ((await WRONG[check](gateway)).status >= 400) found.push(check);
   }
   return found;

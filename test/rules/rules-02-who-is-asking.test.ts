@@ -1,9 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { exampleOf } from '../builders/contract-examples.ts';
 import { errorText, htmlPage } from '../builders/error-shapes.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { expectError } from '../builders/expect-error.ts';
-import { type FakeAnswer, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { type FakeResponse, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { knowing, PROBE } from '../builders/knowing-upstream.ts';
 import { EXAMPLE_IDS, OPERATIONS, type OperationCase, targetOf } from '../builders/operations.ts';
 import { createTestClock } from '../builders/test-clock.ts';
@@ -17,13 +17,13 @@ const SERVICE = { kind: 'service', username: 'robot', password: 'robot-secret' }
 let fake: FakeUpstream;
 let gateway: TestGateway;
 beforeAll(async () => {
-  fake = await startFakeUpstream(exampleAnswer);
+  fake = await startFakeUpstream(exampleResponse);
   gateway = await startTestGateway({ upstream: fake });
 });
 beforeEach(async () => {
   await gateway.admin('/cache/purge', { method: 'POST', body: { all: true } });
   fake.requests.length = 0;
-  fake.handler = exampleAnswer;
+  fake.handler = exampleResponse;
 });
 
 function send(one: TestGateway, operation: OperationCase, user: string | null, headers: Record<string, string> = {}) {
@@ -40,8 +40,8 @@ function send(one: TestGateway, operation: OperationCase, user: string | null, h
 /**
  * Sets the upstream's response to a probe with a valid credential. A probe with any other credential receives a 401.
  */
-const probeSays = (answer: FakeAnswer) => {
-  fake.handler = knowing(exampleAnswer, answer);
+const probeSays = (given: FakeResponse) => {
+  fake.handler = knowing(exampleResponse, given);
 };
 
 describe('rules 2: anonymous callers', () => {
@@ -155,15 +155,15 @@ describe('rules 2: verifier upstream', () => {
     { status: 204 },
     { status: 418 },
     htmlPage(401),
-  ])('the credential is refused if the probe returns $status', async (answer) => {
-    probeSays(answer);
+  ])('the credential is refused if the probe returns $status', async (given) => {
+    probeSays(given);
     expectError(await real.call(QUESTIONS, { user: 'alice' }), 401, 'credentials_refused');
   });
 
   it.each([{ status: 500 }, { status: 503 }, { status: 429 }])(
     '$status decides nothing about the credential: 503, never 401',
-    async (answer) => {
-      probeSays(answer);
+    async (given) => {
+      probeSays(given);
       expectError(await real.call(QUESTIONS, { user: 'bob' }), 503, 'verification_unavailable');
     },
   );
@@ -211,7 +211,7 @@ describe('rules 2: calibration', () => {
     fake.handler = knowing();
     const real = await start();
     expect((await real.call(QUESTIONS, { user: 'alice' })).status).toBe(200);
-    fake.handler = (request) => (request.path === PROBE ? { status: 200 } : exampleAnswer(request));
+    fake.handler = (request) => (request.path === PROBE ? { status: 200 } : exampleResponse(request));
     clock.advance(301);
     expectError(await real.call(QUESTIONS, { user: 'mallory' }), 503, 'verification_unavailable');
     expectError(await real.call(QUESTIONS, { user: 'alice' }), 503, 'verification_unavailable');
@@ -267,7 +267,7 @@ describe('rules 2: credentials for the upstream', () => {
   it.each(OPERATIONS)("forward: the caller's own credential, on $id", async (operation) => {
     fake.handler = (request) =>
       request.method === operation.method
-        ? exampleAnswer(request)
+        ? exampleResponse(request)
         : { json: { author: { username: operation.allowed } } };
     await send(gateway, operation, operation.allowed);
     expect(fake.requests.length).toBeGreaterThan(0);
@@ -299,7 +299,7 @@ describe('rules 2: credentials for the upstream', () => {
     it.each(OPERATIONS)('is used only on operations that do not depend on identity: $id', async (operation) => {
       fake.handler = (request) =>
         request.method === operation.method
-          ? exampleAnswer(request)
+          ? exampleResponse(request)
           : { json: { author: { username: operation.allowed } } };
       await send(service, operation, operation.allowed);
       const expected = independent.has(operation.id) ? 'robot' : operation.allowed;
@@ -393,7 +393,7 @@ describe('rules 2: the upstream request of a documented operation is built from 
   it.each(OPERATIONS)('$id', async (operation) => {
     fake.handler = (request) =>
       request.method === operation.method
-        ? exampleAnswer(request)
+        ? exampleResponse(request)
         : { json: { author: { username: operation.allowed } } };
     await send(gateway, operation, operation.allowed, { ...evil, 'X-Request-Id': 'my-own-id' });
     const request = fake.requests.at(-1);
@@ -432,7 +432,7 @@ describe('rules 2: the upstream request of a documented operation is built from 
 describe('rules 2: Set-Cookie of a documented operation is never returned', () => {
   it.each(OPERATIONS)('$id', async (operation) => {
     const headers = { 'Set-Cookie': ['JSESSIONID=1; Path=/', 'remember=me'] };
-    fake.handler = (request) => ({ ...exampleAnswer(request), headers });
+    fake.handler = (request) => ({ ...exampleResponse(request), headers });
     const good = await send(gateway, operation, operation.allowed);
     expect(good.headers['set-cookie']).toBeUndefined();
     fake.handler = () => ({ ...errorText(404, 'not found'), headers });

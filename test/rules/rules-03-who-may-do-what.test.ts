@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { exampleOf } from '../builders/contract-examples.ts';
 import { errorText } from '../builders/error-shapes.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { expectError } from '../builders/expect-error.ts';
 import { type FakeHandler, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { fastRoles, type RolesAccount } from '../builders/fast-roles.ts';
@@ -15,11 +15,11 @@ const CANCEL_WIKI = '/services/v2/node/118/cancelwiki.json';
 
 let fake: FakeUpstream;
 beforeAll(async () => {
-  fake = await startFakeUpstream(exampleAnswer);
+  fake = await startFakeUpstream(exampleResponse);
 });
 beforeEach(() => {
   fake.requests.length = 0;
-  fake.handler = exampleAnswer;
+  fake.handler = exampleResponse;
 });
 
 /** Calls the operation with this id. */
@@ -44,7 +44,7 @@ const mismatches = async (gateway: TestGateway) =>
 
 const commentIs = (comment: object | undefined) => {
   fake.handler = (request) =>
-    request.method !== 'GET' ? exampleAnswer(request) : comment === undefined ? { status: 404 } : { json: comment };
+    request.method !== 'GET' ? exampleResponse(request) : comment === undefined ? { status: 404 } : { json: comment };
 };
 
 const json =
@@ -192,7 +192,7 @@ describe('rules 3: unwikify', () => {
     expect((await gateway.call(`/services/v2/question.json?q=${author}${++shown}`)).headers['contract-status']).toBe(
       'conforming',
     );
-    fake.handler = exampleAnswer;
+    fake.handler = exampleResponse;
     fake.requests.length = 0;
   }
 
@@ -239,7 +239,7 @@ describe('rules 3: unwikify', () => {
     page.list[0].author['username'] = 'alice';
     fake.handler = () => ({ json: { ...page, listCount: 7 } });
     await other.call('/services/v2/question.json');
-    fake.handler = exampleAnswer;
+    fake.handler = exampleResponse;
     expect((await use(other, 'cancelWiki', 'bob')).status).toBe(200);
   });
 
@@ -249,7 +249,7 @@ describe('rules 3: unwikify', () => {
     fake.handler = (request) =>
       request.path === '/services/v2/node/118.json'
         ? { json: { author: { username: 'alice' } } }
-        : exampleAnswer(request);
+        : exampleResponse(request);
     expectError(await use(other, 'cancelWiki', 'bob'), 403, 'permission_denied');
     expect((await use(other, 'cancelWiki', 'alice')).status).toBe(200);
     expect(fake.requests.map(({ method, path, user }) => [method, path, user])).toEqual([

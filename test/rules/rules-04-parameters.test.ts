@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { expectError } from '../builders/expect-error.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { EXAMPLE_IDS, OPERATIONS, operationOf, targetOf } from '../builders/operations.ts';
@@ -8,13 +8,13 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 let fake: FakeUpstream;
 let gateway: TestGateway;
 beforeAll(async () => {
-  fake = await startFakeUpstream(exampleAnswer);
+  fake = await startFakeUpstream(exampleResponse);
   const config = { cache: { enabled: false }, authentication: { cacheSeconds: 3600 } };
   gateway = await startTestGateway({ upstream: fake, config });
 });
 beforeEach(() => {
   fake.requests.length = 0;
-  fake.handler = exampleAnswer;
+  fake.handler = exampleResponse;
 });
 
 /** Sends an operation's documented request with this query, using an account that may use the operation. */

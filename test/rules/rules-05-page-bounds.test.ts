@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { exampleOf } from '../builders/contract-examples.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { expectError } from '../builders/expect-error.ts';
 import { type FakeHandler, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { OPERATIONS, operationOf, targetOf } from '../builders/operations.ts';
@@ -17,7 +17,7 @@ let fake: FakeUpstream;
 let gateway: TestGateway;
 let counts = 3;
 beforeAll(async () => {
-  fake = await startFakeUpstream(exampleAnswer);
+  fake = await startFakeUpstream(exampleResponse);
   gateway = await startTestGateway({ upstream: fake, clock });
 });
 beforeEach(async () => {
@@ -32,10 +32,10 @@ beforeEach(async () => {
  * count and total count.
  */
 const lists: FakeHandler = (request) => {
-  const answer = exampleAnswer(request);
-  const body = answer.json;
-  if (typeof body !== 'object' || body === null || !('pageCount' in body)) return answer;
-  return { ...answer, json: { ...body, pageCount: counts, totalCount: counts } };
+  const usual = exampleResponse(request);
+  const body = usual.json;
+  if (typeof body !== 'object' || body === null || !('pageCount' in body)) return usual;
+  return { ...usual, json: { ...body, pageCount: counts, totalCount: counts } };
 };
 const read = (target: string, user = 'admin') => gateway.call(target, { user });
 const asked = () => fake.requests.length;
@@ -202,8 +202,8 @@ describe('rules 5: the rule is waived', () => {
   });
   it('for the first page, whatever pageCount is', async () => {
     fake.handler = (request) => {
-      const answer = exampleAnswer(request);
-      return { ...answer, json: { ...(answer.json as object), pageCount: 0, totalCount: 4 } };
+      const usual = exampleResponse(request);
+      return { ...usual, json: { ...(usual.json as object), pageCount: 0, totalCount: 4 } };
     };
     for (const target of [QUESTIONS, `${QUESTIONS}?page=1`, `${QUESTIONS}?page=0`, FOLLOWERS, `${FOLLOWERS}?page=0`])
       expect([target, (await read(target)).status]).toEqual([target, 200]);

@@ -1,11 +1,16 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadSettings } from '../../src/portico-settings.ts';
-import type { Answer, Call } from '../builders/call.ts';
+import type { ClientResponse, Call } from '../builders/call.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
 import { errorText, htmlPage } from '../builders/error-shapes.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { expectError } from '../builders/expect-error.ts';
-import { type FakeAnswer, type FakeHandler, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import {
+  type FakeResponse,
+  type FakeHandler,
+  type FakeUpstream,
+  startFakeUpstream,
+} from '../builders/fake-upstream.ts';
 import { fastRoles } from '../builders/fast-roles.ts';
 import { OPERATIONS, operationOf, targetOf } from '../builders/operations.ts';
 import { createTestClock } from '../builders/test-clock.ts';
@@ -19,12 +24,12 @@ const clock = createTestClock();
 let fake: FakeUpstream;
 let gateway: TestGateway;
 beforeAll(async () => {
-  fake = await startFakeUpstream(exampleAnswer);
+  fake = await startFakeUpstream(exampleResponse);
   gateway = await startTestGateway({ upstream: fake, clock });
 });
 beforeEach(async () => {
   await forget(gateway);
-  fake.handler = exampleAnswer;
+  fake.handler = exampleResponse;
 });
 
 /** Empties the cache and resets the record of upstream requests. */
@@ -35,25 +40,25 @@ async function forget(one: TestGateway): Promise<void> {
 }
 
 const asked = () => fake.requests.length;
-const stateOf = (answer: Answer) => answer.headers['cache-status'];
+const stateOf = (reply: ClientResponse) => reply.headers['cache-status'];
 const read = (target: string, user: string | null = 'alice', call: Call = {}) =>
   gateway.call(target, { ...call, user });
 
 /** Returns a response with a page of questions whose first question has this title. */
-function questionsTitled(title: string): FakeAnswer {
+function questionsTitled(title: string): FakeResponse {
   const page = exampleOf('listQuestions');
   page.list[0]['title'] = title;
   return { json: page };
 }
 /** Responds with a page that contains the number of earlier fetches. */
 const numbered: FakeHandler = ({ path }) =>
-  path === QUESTIONS ? questionsTitled(`answer ${asked()}`) : exampleAnswer({ method: 'GET', path });
-const titleOf = (answer: Answer) => answer.json.list[0].title;
+  path === QUESTIONS ? questionsTitled(`page ${asked()}`) : exampleResponse({ method: 'GET', path });
+const titleOf = (reply: ClientResponse) => reply.json.list[0].title;
 
 async function freshTitle(): Promise<{ lastTitle: string }> {
   for (;;) {
-    const answer = await read(QUESTIONS);
-    if (stateOf(answer) === 'portico; hit; ttl=30') return { lastTitle: titleOf(answer) };
+    const reply = await read(QUESTIONS);
+    if (stateOf(reply) === 'portico; hit; ttl=30') return { lastTitle: titleOf(reply) };
   }
 }
 
@@ -66,12 +71,12 @@ const byCaller: FakeHandler = ({ user }) => questionsTitled(`for ${user}`);
 const alike: FakeHandler = () => questionsTitled('for all');
 
 /**
- * Sends the same request twice while the upstream responds with `answer`. Returns the number of requests that reached
+ * Sends the same request twice while the upstream responds with `sends`. Returns the number of requests that reached
  * the upstream.
  */
-async function askedTwice(answer: FakeAnswer, one = gateway, target = QUESTIONS): Promise<number> {
+async function askedTwice(sends: FakeResponse, one = gateway, target = QUESTIONS): Promise<number> {
   await forget(one);
-  fake.handler = () => answer;
+  fake.handler = () => sends;
   await one.call(target);
   await one.call(target);
   return asked();
@@ -80,10 +85,10 @@ async function askedTwice(answer: FakeAnswer, one = gateway, target = QUESTIONS)
 describe('rules 6: cacheable by default are 6, 8, 9, 10, 13, 14, 15 and 16', () => {
   const reads = OPERATIONS.filter(({ method }) => method === 'GET');
   it.each(reads)('$id', async (operation) => {
-    const answers = [await read(targetOf(operation), 'admin'), await read(targetOf(operation), 'admin')];
+    const replies = [await read(targetOf(operation), 'admin'), await read(targetOf(operation), 'admin')];
     expect(asked()).toBe(operation.cached ? 1 : 2);
-    expect(answers[1]?.bytes).toEqual(answers[0]?.bytes);
-    expect(answers[1]?.headers['cache-status'] === 'portico; hit; ttl=30').toBe(operation.cached === true);
+    expect(replies[1]?.bytes).toEqual(replies[0]?.bytes);
+    expect(replies[1]?.headers['cache-status'] === 'portico; hit; ttl=30').toBe(operation.cached === true);
   });
 
   it('5 and 7 can be switched on, and any can be switched off', async () => {
@@ -114,12 +119,7 @@ describe('rules 6: fresh 30 s, stale-while-revalidate 30 s, stale-if-error 300 s
     await read(QUESTIONS);
     clock.advance(29);
     const hit = await read(QUESTIONS);
-    expect([titleOf(hit), stateOf(hit), hit.headers.age, asked()]).toEqual([
-      'answer 1',
-      'portico; hit; ttl=1',
-      '29',
-      1,
-    ]);
+    expect([titleOf(hit), stateOf(hit), hit.headers.age, asked()]).toEqual(['page 1', 'portico; hit; ttl=1', '29', 1]);
   });
 
   it('serves a stale page immediately and refreshes it once in the background', async () => {
@@ -131,7 +131,7 @@ describe('rules 6: fresh 30 s, stale-while-revalidate 30 s, stale-if-error 300 s
       return questionsTitled('the new one');
     };
     const stale = await Promise.all([read(QUESTIONS), read(QUESTIONS), read(QUESTIONS)]);
-    expect(stale.map(titleOf)).toEqual(['answer 1', 'answer 1', 'answer 1']);
+    expect(stale.map(titleOf)).toEqual(['page 1', 'page 1', 'page 1']);
     expect(stale.map(stateOf)).toEqual(Array.from({ length: 3 }, () => 'portico; hit; ttl=-15'));
     await fake.received(2);
     resolve();
@@ -143,7 +143,7 @@ describe('rules 6: fresh 30 s, stale-while-revalidate 30 s, stale-if-error 300 s
     await read(QUESTIONS);
     clock.advance(60);
     const again = await read(QUESTIONS);
-    expect([titleOf(again), stateOf(again)]).toEqual(['answer 2', 'portico; fwd=stale; stored']);
+    expect([titleOf(again), stateOf(again)]).toEqual(['page 2', 'portico; fwd=stale; stored']);
   });
 
   it.each([
@@ -157,7 +157,7 @@ describe('rules 6: fresh 30 s, stale-while-revalidate 30 s, stale-if-error 300 s
     fake.handler = failing;
     clock.advance(329);
     const stale = await read(QUESTIONS);
-    expect([stale.status, titleOf(stale), stale.headers.age]).toEqual([200, 'answer 1', '329']);
+    expect([stale.status, titleOf(stale), stale.headers.age]).toEqual([200, 'page 1', '329']);
     expect(stateOf(stale)).toBe('portico; fwd=stale; ttl=-299; detail=stale-if-error');
     clock.advance(1);
     expect((await read(QUESTIONS)).status).toBeGreaterThanOrEqual(500);
@@ -201,7 +201,7 @@ describe('rules 6: the cache key', () => {
     fake.handler = numbered;
     const one = await read(`${QUESTIONS}?page=1`);
     const zero = await read(`${QUESTIONS}?page=0`);
-    expect([titleOf(one), titleOf(zero), asked()]).toEqual(['answer 1', 'answer 2', 2]);
+    expect([titleOf(one), titleOf(zero), asked()]).toEqual(['page 1', 'page 2', 2]);
   });
 
   it('differs for an absent pageSize and a number', async () => {
@@ -303,29 +303,29 @@ describe('rules 6: stored responses', () => {
   const halved = { rows: page.list };
 
   it.each([
-    { name: 'an error', answer: errorText(404, 'none') },
-    { name: 'a server error', answer: errorText(500, 'none') },
-    { name: 'Set-Cookie', answer: { json: page, headers: { 'Set-Cookie': 'theme=1' } } },
-    { name: 'Vary: Cookie', answer: { json: page, headers: { Vary: 'Accept-Encoding, Cookie' } } },
-    { name: 'Vary: *', answer: { json: page, headers: { Vary: '*' } } },
-    { name: 'malformed JSON', answer: { body: '{"list":[', headers: { 'Content-Type': 'application/json' } } },
-    { name: 'another media type', answer: { body: JSON.stringify(page), headers: { 'Content-Type': 'text/plain' } } },
-    { name: 'a violation of the contract', answer: { json: drifted } },
-    { name: 'another success status', answer: { status: 201, json: page } },
-  ])('never include: $name', async ({ answer }) => {
-    expect(await askedTwice(answer)).toBe(2);
+    { name: 'an error', sends: errorText(404, 'none') },
+    { name: 'a server error', sends: errorText(500, 'none') },
+    { name: 'Set-Cookie', sends: { json: page, headers: { 'Set-Cookie': 'theme=1' } } },
+    { name: 'Vary: Cookie', sends: { json: page, headers: { Vary: 'Accept-Encoding, Cookie' } } },
+    { name: 'Vary: *', sends: { json: page, headers: { Vary: '*' } } },
+    { name: 'malformed JSON', sends: { body: '{"list":[', headers: { 'Content-Type': 'application/json' } } },
+    { name: 'another media type', sends: { body: JSON.stringify(page), headers: { 'Content-Type': 'text/plain' } } },
+    { name: 'a violation of the contract', sends: { json: drifted } },
+    { name: 'another success status', sends: { status: 201, json: page } },
+  ])('never include: $name', async ({ sends }) => {
+    expect(await askedTwice(sends)).toBe(2);
   });
 
   it.each([
-    { name: 'a plain page', answer: { json: page } },
-    { name: 'Vary: Accept-Encoding', answer: { json: page, headers: { Vary: 'accept-encoding' } } },
+    { name: 'a plain page', sends: { json: page } },
+    { name: 'Vary: Accept-Encoding', sends: { json: page, headers: { Vary: 'accept-encoding' } } },
     {
       name: 'Cache-Control: no-store, which is ignored',
-      answer: { json: page, headers: { 'Cache-Control': 'no-store' } },
+      sends: { json: page, headers: { 'Cache-Control': 'no-store' } },
     },
-    { name: 'additional fields', answer: { json: { ...page, unheardOf: 1 } } },
-  ])('always include: $name', async ({ answer }) => {
-    expect(await askedTwice(answer)).toBe(1);
+    { name: 'additional fields', sends: { json: { ...page, unheardOf: 1 } } },
+  ])('always include: $name', async ({ sends }) => {
+    expect(await askedTwice(sends)).toBe(1);
   });
 
   it.each([
@@ -369,7 +369,7 @@ describe('rules 6: stored responses', () => {
   });
 });
 
-function send(id: string): Promise<Answer> {
+function send(id: string): Promise<ClientResponse> {
   const operation = operationOf(id);
   const { method, body } = operation;
   return gateway.call(targetOf(operation), { method, ...(body !== undefined && { body }) });
@@ -415,12 +415,12 @@ describe('rules 6: writes purge', () => {
     fake.handler = (request) =>
       request.path === '/services/v2/comment/271.json' && request.method === 'GET'
         ? { json: { ...exampleOf('getComment'), wiki: true } }
-        : exampleAnswer(request);
+        : exampleResponse(request);
     expect(await goneAfter(() => send('updateComment'))).toEqual(['questions', 'ideas', 'articles', 'comments']);
   });
 
   it.each([400, 403, 404, 409])('a write that the upstream refuses with %i purges nothing', async (status) => {
-    fake.handler = (request) => (request.method === 'PUT' ? errorText(status, 'no') : exampleAnswer(request));
+    fake.handler = (request) => (request.method === 'PUT' ? errorText(status, 'no') : exampleResponse(request));
     expect(await goneAfter(() => send('unmarkFavorite'))).toEqual([]);
   });
 
@@ -430,7 +430,7 @@ describe('rules 6: writes purge', () => {
 
   it('a write whose response was lost purges, because it may have taken effect', async () => {
     fake.handler = (request, response) =>
-      request.method === 'PUT' ? void response.socket?.destroy() : exampleAnswer(request);
+      request.method === 'PUT' ? void response.socket?.destroy() : exampleResponse(request);
     expect(await goneAfter(() => send('unmarkFavorite'))).toContain('questions');
   });
 
@@ -442,7 +442,7 @@ describe('rules 6: writes purge', () => {
     });
     beforeEach(async () => {
       await forget(open);
-      fake.handler = (request) => (request.method === 'GET' ? exampleAnswer(request) : { json: { ok: true } });
+      fake.handler = (request) => (request.method === 'GET' ? exampleResponse(request) : { json: { ok: true } });
     });
     const write =
       (target: string, method = 'PUT') =>
@@ -464,7 +464,7 @@ describe('rules 6: writes purge', () => {
     });
 
     it('a refused write purges nothing', async () => {
-      fake.handler = (request) => (request.method === 'GET' ? exampleAnswer(request) : errorText(403, 'no'));
+      fake.handler = (request) => (request.method === 'GET' ? exampleResponse(request) : errorText(403, 'no'));
       expect(await goneAfter(write('/services/v2/question/118/close.json'), open)).toEqual([]);
     });
   });
@@ -478,7 +478,7 @@ describe('rules 6: a fill during which a purge happens', () => {
   it('is discarded, and no later request joins it', async () => {
     const { promise: release, resolve } = Promise.withResolvers<void>();
     fake.handler = async (request) => {
-      if (request.path !== QUESTIONS) return exampleAnswer(request);
+      if (request.path !== QUESTIONS) return exampleResponse(request);
       if (asked() === 1) await release;
       return questionsTitled(asked() === 1 ? 'of before' : 'of after');
     };
@@ -497,7 +497,7 @@ describe('rules 6: a fill during which a purge happens', () => {
     const { promise: release, resolve } = Promise.withResolvers<void>();
     fake.handler = async (request) => {
       if (request.path === QUESTIONS) await release;
-      return exampleAnswer(request);
+      return exampleResponse(request);
     };
     const before = read(QUESTIONS);
     await fake.received(1);
@@ -566,8 +566,8 @@ describe('rules 6: replies to clients', () => {
     const headers = { 'Cache-Control': 'no-cache' };
     await other.call(QUESTIONS, { user: 'admin' });
     const forced = await other.call(QUESTIONS, { user: 'admin', headers });
-    expect([titleOf(forced), stateOf(forced)]).toEqual(['answer 2', 'portico; fwd=bypass; stored']);
-    expect(titleOf(await other.call(QUESTIONS, { user: 'admin' }))).toBe('answer 2');
+    expect([titleOf(forced), stateOf(forced)]).toEqual(['page 2', 'portico; fwd=bypass; stored']);
+    expect(titleOf(await other.call(QUESTIONS, { user: 'admin' }))).toBe('page 2');
     await other.call(QUESTIONS, { user: 'alice' });
     expect(stateOf(await other.call(QUESTIONS, { user: 'alice', headers }))).toBe('portico; hit; ttl=30');
   });
@@ -583,8 +583,8 @@ describe('rules 6: concurrent identical requests', () => {
     const all = ['alice', 'alice', 'alice', 'bob', 'bob'].map((user) => read(QUESTIONS, user));
     await fake.received(2);
     resolve();
-    const answers = await Promise.all(all);
-    expect(answers.map(titleOf)).toEqual(['for alice', 'for alice', 'for alice', 'for bob', 'for bob']);
+    const replies = await Promise.all(all);
+    expect(replies.map(titleOf)).toEqual(['for alice', 'for alice', 'for alice', 'for bob', 'for bob']);
     expect(asked()).toBe(2);
   });
 

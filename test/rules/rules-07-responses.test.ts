@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Example, exampleOf } from '../builders/contract-examples.ts';
 import { errorText } from '../builders/error-shapes.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { expectError } from '../builders/expect-error.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { OPERATIONS, operationOf, targetOf } from '../builders/operations.ts';
@@ -10,11 +10,11 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 let fake: FakeUpstream;
 let gateway: TestGateway;
 beforeAll(async () => {
-  fake = await startFakeUpstream(exampleAnswer);
+  fake = await startFakeUpstream(exampleResponse);
   gateway = await startTestGateway({ upstream: fake, config: { cache: { enabled: false } } });
 });
 beforeEach(() => {
-  fake.handler = exampleAnswer;
+  fake.handler = exampleResponse;
 });
 
 /**
@@ -161,25 +161,25 @@ describe('rules 7: semantic rules', () => {
       bad: job({ executions: FINISHED.executions }),
     },
     {
-      rule: '11 answers a canceled action',
+      rule: '11 returns a canceled action',
       id: 'unmarkFavorite',
       good: exampleOf('unmarkFavorite'),
       bad: result('unmarkFavorite', 'favoriteAction', { canceled: false }),
     },
     {
-      rule: '11 answers the verb favorited',
+      rule: '11 returns the verb favorited',
       id: 'unmarkFavorite',
       good: exampleOf('unmarkFavorite'),
       bad: result('unmarkFavorite', 'favoriteAction', { verb: 'wikified' }),
     },
     {
-      rule: '12 answers a canceled action',
+      rule: '12 returns a canceled action',
       id: 'cancelWiki',
       good: exampleOf('cancelWiki'),
       bad: result('cancelWiki', 'wikifyAction', { canceled: false }),
     },
     {
-      rule: '12 answers the verb wikified',
+      rule: '12 returns the verb wikified',
       id: 'cancelWiki',
       good: exampleOf('cancelWiki'),
       bad: result('cancelWiki', 'wikifyAction', { verb: 'favorited' }),

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { exampleOf } from '../builders/contract-examples.ts';
 import { errorsMessage, errorText, htmlPage, PERMISSION_HTML, PERMISSION_TEXT } from '../builders/error-shapes.ts';
 import { expectError } from '../builders/expect-error.ts';
-import { type FakeAnswer, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { type FakeResponse, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { judge } from '../engine/contract/sample.ts';
 import { OPERATIONS, operationOf, targetOf } from '../builders/operations.ts';
 import { createTestClock } from '../builders/test-clock.ts';
@@ -13,7 +13,7 @@ import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts'
 
 const COMMENT = '/services/v2/comment/271.json';
 const QUESTIONS = '/services/v2/question.json';
-const ok: FakeAnswer = { json: exampleOf('getComment') };
+const ok: FakeResponse = { json: exampleOf('getComment') };
 const LEGACY_CHALLENGE = { 'WWW-Authenticate': 'Basic realm="legacy"' };
 
 let fake: FakeUpstream;
@@ -24,18 +24,18 @@ beforeAll(async () => {
 });
 
 /** Returns what a client of getComment receives when the upstream sends this response. */
-async function through(answer: FakeAnswer, headers: Record<string, string> = {}) {
-  fake.handler = () => answer;
+async function through(sends: FakeResponse, headers: Record<string, string> = {}) {
+  fake.handler = () => sends;
   return gateway.call(COMMENT, { user: 'alice', headers });
 }
 
 describe('rules 8: 401 or 403 with a permission message in either JSON shape becomes 403 without a challenge', () => {
   const cases = [401, 403].flatMap((status) => [
-    { name: `${status} {error}`, answer: errorText(status, PERMISSION_HTML, LEGACY_CHALLENGE) },
-    { name: `${status} {errors: {message}}`, answer: errorsMessage(status, PERMISSION_HTML, LEGACY_CHALLENGE) },
+    { name: `${status} {error}`, sends: errorText(status, PERMISSION_HTML, LEGACY_CHALLENGE) },
+    { name: `${status} {errors: {message}}`, sends: errorsMessage(status, PERMISSION_HTML, LEGACY_CHALLENGE) },
   ]);
-  it.each(cases)('$name', async ({ answer }) => {
-    const got = await through(answer);
+  it.each(cases)('$name', async ({ sends }) => {
+    const got = await through(sends);
     expectError(got, 403, 'upstream_permission_denied');
     expect(got.json.error).toBe(PERMISSION_TEXT);
   });
@@ -51,12 +51,12 @@ describe('rules 8: 401 or 403 with a permission message in either JSON shape bec
 
 describe("rules 8: other JSON or an empty 401 on the caller's credential becomes a 401 with a challenge", () => {
   it.each([
-    { name: '{error}', answer: errorText(401, 'Bad credentials', LEGACY_CHALLENGE) },
-    { name: '{errors: {message}}', answer: errorsMessage(401, 'Bad credentials', LEGACY_CHALLENGE) },
-    { name: 'other JSON', answer: { status: 401, json: { reason: 17 } } },
-    { name: 'empty', answer: { status: 401 } },
-  ])('$name', async ({ answer }) => {
-    const got = await through(answer);
+    { name: '{error}', sends: errorText(401, 'Bad credentials', LEGACY_CHALLENGE) },
+    { name: '{errors: {message}}', sends: errorsMessage(401, 'Bad credentials', LEGACY_CHALLENGE) },
+    { name: 'other JSON', sends: { status: 401, json: { reason: 17 } } },
+    { name: 'empty', sends: { status: 401 } },
+  ])('$name', async ({ sends }) => {
+    const got = await through(sends);
     expectError(got, 401, 'upstream_unauthorized');
     expect(got.headers['www-authenticate']).toBe('Basic realm="Portico", charset="UTF-8"');
   });
@@ -92,12 +92,12 @@ describe('rules 8: any 401 on a service credential becomes a 502 upstream_creden
   });
 
   it.each([
-    { name: 'with a permission message', answer: errorsMessage(401, PERMISSION_HTML) },
-    { name: 'with other JSON', answer: errorText(401, 'Bad credentials') },
-    { name: 'empty', answer: { status: 401 } },
-    { name: 'with an HTML page', answer: htmlPage(401) },
-  ])('$name', async ({ answer }) => {
-    fake.handler = ({ user }) => (user === 'robot' ? answer : { status: 500 });
+    { name: 'with a permission message', sends: errorsMessage(401, PERMISSION_HTML) },
+    { name: 'with other JSON', sends: errorText(401, 'Bad credentials') },
+    { name: 'empty', sends: { status: 401 } },
+    { name: 'with an HTML page', sends: htmlPage(401) },
+  ])('$name', async ({ sends }) => {
+    fake.handler = ({ user }) => (user === 'robot' ? sends : { status: 500 });
     expectError(await service.call(QUESTIONS, { user: 'alice' }), 502, 'upstream_credentials_refused');
   });
 

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startReferenceServer } from '../../src/reference/start-reference-server.ts';
-import type { Answer, Call } from '../builders/call.ts';
+import type { ClientResponse, Call } from '../builders/call.ts';
 import { errorText } from '../builders/error-shapes.ts';
 import { expectError } from '../builders/expect-error.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
@@ -21,7 +21,7 @@ beforeEach(() => {
   fake.handler = stored;
 });
 
-const upload = (to: TestGateway, content: unknown, call: Call = {}): Promise<Answer> =>
+const upload = (to: TestGateway, content: unknown, call: Call = {}): Promise<ClientResponse> =>
   to.call(UPLOAD, { method: 'POST', body: { content }, ...call });
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
@@ -168,9 +168,9 @@ describe('rules 9: the CSV', () => {
 });
 
 describe('rules 9: an upload is never retried', () => {
-  it.each(['before an answer', 'in the middle of an answer'])('if the connection breaks %s', async (when) => {
+  it.each(['before the response', 'in the middle of the response'])('if the connection breaks %s', async (when) => {
     fake.handler = (_request, response) => {
-      if (when === 'before an answer') response.socket?.destroy();
+      if (when === 'before the response') response.socket?.destroy();
       else {
         response.writeHead(201, { 'Content-Length': 100 });
         response.write('{', () => response.socket?.destroy());

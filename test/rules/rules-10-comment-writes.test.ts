@@ -1,8 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startReferenceServer } from '../../src/reference/start-reference-server.ts';
-import type { Answer, Call } from '../builders/call.ts';
+import type { ClientResponse, Call } from '../builders/call.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { expectError } from '../builders/expect-error.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { fastRoles } from '../builders/fast-roles.ts';
@@ -31,7 +31,7 @@ let fake: FakeUpstream;
 let gateway: TestGateway;
 let roles: string;
 beforeAll(async () => {
-  fake = await startFakeUpstream(exampleAnswer);
+  fake = await startFakeUpstream(exampleResponse);
   roles = await fastRoles(
     [
       { name: 'poster', roles: ['poster'] },
@@ -57,15 +57,15 @@ beforeEach(() => {
   fake.handler = (request) => {
     const id = /\/comment\/(\d+)\.json$/.exec(request.path)?.[1] ?? '';
     const own = AUTHORS.has(request.user) ? request.user : 'somebody';
-    if (request.method !== 'GET') return exampleAnswer(request);
+    if (request.method !== 'GET') return exampleResponse(request);
     if (!(id in COMMENTS)) return { status: 404, json: { error: 'not found' } };
     return { json: { ...exampleOf('getComment'), author: { id: 18, username: own, reputation: 1 }, ...COMMENTS[id] } };
   };
 });
 
-const reply = (body: object, user = 'alice', node = 1, more: Call = {}, to = gateway): Promise<Answer> =>
+const reply = (body: object, user = 'alice', node = 1, more: Call = {}, to = gateway): Promise<ClientResponse> =>
   to.call(`/services/v2/node/${node}/comment.json`, { method: 'POST', user, body: { body: 'x', ...body }, ...more });
-const change = (body: object, user = 'alice', comment = 11, to = gateway): Promise<Answer> =>
+const change = (body: object, user = 'alice', comment = 11, to = gateway): Promise<ClientResponse> =>
   to.call(`/services/v2/comment/${comment}.json`, { method: 'PUT', user, body: { body: 'x', ...body } });
 const writes = () => fake.requests.filter(({ method }) => method !== 'GET');
 

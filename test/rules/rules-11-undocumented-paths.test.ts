@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { exampleOf } from '../builders/contract-examples.ts';
 import { expectError } from '../builders/expect-error.ts';
-import { type FakeAnswer, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { type FakeResponse, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { knowing } from '../builders/knowing-upstream.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
@@ -14,7 +14,7 @@ const ALLOW = [
 ];
 const SAFE = ['GET', 'HEAD', 'OPTIONS'];
 const UNSAFE = ['POST', 'PUT', 'PATCH', 'DELETE'];
-const made: FakeAnswer = { status: 203, headers: { 'X-Made-By': 'legacy' }, json: { undocumented: true } };
+const made: FakeResponse = { status: 203, headers: { 'X-Made-By': 'legacy' }, json: { undocumented: true } };
 
 let fake: FakeUpstream;
 let strict: TestGateway;
@@ -44,7 +44,7 @@ const locationOf = async (gateway: TestGateway, target: string, Location: string
 const naming = () =>
   JSON.stringify({ a: `${fake.url}/x.json`, b: `${fake.url}/y`.replaceAll('/', '\\/') }).replaceAll('\\\\', '\\');
 
-const answer = (): FakeAnswer => ({ headers: { 'Content-Type': 'application/json', ETag: '"1"' }, body: naming() });
+const respond = (): FakeResponse => ({ headers: { 'Content-Type': 'application/json', ETag: '"1"' }, body: naming() });
 
 /** Returns the method and target of each upstream request, exactly as the upstream received them. */
 const asked = () => fake.requests.map(({ method, target }) => `${method} ${target}`);
@@ -273,7 +273,7 @@ describe('rules 11: absolute legacy addresses in bodies', () => {
   const target = '/services/v2/question/17.json';
 
   it('are reported and left unchanged', async () => {
-    fake.handler = answer;
+    fake.handler = respond;
     const got = await strict.call(target);
     expect([got.text, got.headers.etag]).toEqual([naming(), '"1"']);
     expect(await strict.lineOf(String(got.headers['x-request-id']))).toMatchObject({ legacyAddress: true });
@@ -285,7 +285,7 @@ describe('rules 11: absolute legacy addresses in bodies', () => {
   it('are rewritten with rewriteUrls: true, in the form in which they are written', async () => {
     const config = { undocumented: { allow: ALLOW }, rewriteUrls: true, publicBasePath: '/api' };
     const rewriting = await startTestGateway({ upstream: fake, config });
-    fake.handler = answer;
+    fake.handler = respond;
     const got = await rewriting.call(`/api${target}`, { headers: { Host: 'public.example' } });
     expect(got.text).toBe('{"a":"http://public.example/api/x.json","b":"http:\\/\\/public.example\\/api\\/y"}');
     expect(got.complete).toBe(true);
@@ -295,7 +295,7 @@ describe('rules 11: absolute legacy addresses in bodies', () => {
     await expect(startTestGateway({ upstream: fake, config })).rejects.toMatchObject({
       faults: [{ pointer: '/rewriteUrls' }],
     });
-    fake.handler = answer;
+    fake.handler = respond;
     expect((await observe.call(target)).text).toBe(naming());
   });
   it('in documented responses are rewritten only with rewriteUrls: true', async () => {

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { freePort } from '../../bench/free-port.ts';
 import { basic } from '../builders/call.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { expectError } from '../builders/expect-error.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
@@ -20,12 +20,12 @@ const PURGE = { method: 'POST', body: { all: true } };
 let fake: FakeUpstream;
 let gateway: TestGateway;
 beforeAll(async () => {
-  fake = await startFakeUpstream(exampleAnswer);
+  fake = await startFakeUpstream(exampleResponse);
   gateway = await startTestGateway({ upstream: fake, config: { upstream: PATIENT } });
 });
 beforeEach(() => {
   fake.requests.length = 0;
-  fake.handler = exampleAnswer;
+  fake.handler = exampleResponse;
 });
 const portOf = (url: string) => Number(new URL(url).port);
 
@@ -126,12 +126,12 @@ describe('rules 12: purge', () => {
     const config = { listen: { adminHost: '0.0.0.0' } };
     const open = await startTestGateway({ upstream: fake, config });
     const adminUrl = `http://127.0.0.1:${portOf(open.adminUrl)}`;
-    const answer = await fetch(`${adminUrl}/cache/purge`, {
+    const reply = await fetch(`${adminUrl}/cache/purge`, {
       method: 'POST',
       body: '{"all":true}',
       headers: { 'Content-Type': 'application/json' },
     });
-    expect(answer.status).toBe(403);
+    expect(reply.status).toBe(403);
     expect((await fetch(`${adminUrl}/livez`)).status).toBe(200);
   });
 });
@@ -174,7 +174,7 @@ describe('rules 12: client connections', () => {
 describe('rules 12: the concurrency limit for the upstream', () => {
   it('admits 32 requests at once, and the others wait in a short queue', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    fake.handler = (request) => promise.then(() => exampleAnswer(request));
+    fake.handler = (request) => promise.then(() => exampleResponse(request));
     const calls = Array.from({ length: 40 }, (_, at) => gateway.call(`/services/v2/comment/${at + 1}.json`));
     await fake.received(32);
     await until(() => gateway.gateway.services.upstream.stats().queued === 8);
@@ -186,7 +186,7 @@ describe('rules 12: the concurrency limit for the upstream', () => {
   });
   it('sheds requests beyond the queue', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    fake.handler = (request) => promise.then(() => exampleAnswer(request));
+    fake.handler = (request) => promise.then(() => exampleResponse(request));
     const narrow = await startTestGateway({
       upstream: fake,
       config: { upstream: { ...PATIENT, concurrency: 1, queue: 1 } },
@@ -204,7 +204,7 @@ describe('rules 12: the concurrency limit for the upstream', () => {
 describe('rules 12: a drain', () => {
   it('lets requests in flight finish, asks their clients to disconnect and accepts no new connection', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    fake.handler = (request) => promise.then(() => exampleAnswer(request));
+    fake.handler = (request) => promise.then(() => exampleResponse(request));
     const leaving = await startTestGateway({ upstream: fake, config: { listen: { drainSeconds: 60 } } });
     const client = await connectRaw(portOf(leaving.url));
     client.send(`GET ${COMMENT} HTTP/1.1`, 'Host: x', `Authorization: ${basic('alice')}`, '', '');

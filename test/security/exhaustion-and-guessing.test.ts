@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { basic } from '../builders/call.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { expectError } from '../builders/expect-error.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { knowing, PROBE } from '../builders/knowing-upstream.ts';
@@ -25,14 +25,14 @@ let fake: FakeUpstream;
 let strict: TestGateway;
 let observe: TestGateway;
 beforeAll(async () => {
-  fake = await startFakeUpstream(exampleAnswer);
+  fake = await startFakeUpstream(exampleResponse);
   const config = { listen: { maxBodyBytes: 2048 }, undocumented: { allow: ALLOW } };
   strict = await startTestGateway({ upstream: fake, config });
   observe = await startTestGateway({ upstream: fake, config: { ...config, mode: 'observe' } });
 });
 beforeEach(() => {
   fake.requests.length = 0;
-  fake.handler = exampleAnswer;
+  fake.handler = exampleResponse;
 });
 const portOf = (gateway: TestGateway) => Number(new URL(gateway.url).port);
 const both = () => [strict, observe];
@@ -251,10 +251,10 @@ describe('guessing', () => {
 
   it('under made-up names from one address leaves probes to others if the upstream verifies', async () => {
     const held = Promise.withResolvers<undefined>();
-    const answer = knowing();
+    const respond = knowing();
     fake.handler = async (request, response) => {
       if (request.path === PROBE && request.user?.startsWith('name')) await held.promise;
-      return answer(request, response);
+      return respond(request, response);
     };
     const config = {
       mode: 'strict',

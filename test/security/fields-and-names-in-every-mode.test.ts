@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { basic } from '../builders/call.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { OPERATIONS, targetOf } from '../builders/operations.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
@@ -18,13 +18,13 @@ let fake: FakeUpstream;
 const gateways = new Map<string, TestGateway>();
 const allow = [{ method: '*', path: '/services/v2/**' }];
 beforeAll(async () => {
-  fake = await startFakeUpstream(exampleAnswer);
+  fake = await startFakeUpstream(exampleResponse);
   for (const mode of ['strict', 'staging', 'observe'])
     gateways.set(mode, await startTestGateway({ upstream: fake, config: { mode, undocumented: { allow } } }));
 });
 beforeEach(() => {
   fake.requests.length = 0;
-  fake.handler = exampleAnswer;
+  fake.handler = exampleResponse;
 });
 const gatewayOf = (mode: string) => gateways.get(mode) as TestGateway;
 
@@ -42,9 +42,9 @@ describe.each(MODES)('line breaks in %s', (mode) => {
         `/services/v2/any/${text}?${text}`,
       ];
       for (const target of targets) {
-        const answer = await gatewayOf(mode).call(target);
-        expect(answer.headers).not.toHaveProperty('x-injected');
-        expect(answer.headers).not.toHaveProperty('set-cookie');
+        const reply = await gatewayOf(mode).call(target);
+        expect(reply.headers).not.toHaveProperty('x-injected');
+        expect(reply.headers).not.toHaveProperty('set-cookie');
       }
       for (const { headers, target } of fake.requests) {
         expect(headers).not.toHaveProperty('x-injected');
@@ -57,8 +57,8 @@ describe.each(MODES)('line breaks in %s', (mode) => {
     const odd = ['a b', 'x'.repeat(200), 'é', 'a"b', '<b>', 'a,b', ''];
     for (const id of odd) {
       const headers = { 'X-Request-Id': Buffer.from(id).toString('latin1'), traceparent: id.slice(0, 5) + '%0d%0a' };
-      const answer = await gatewayOf(mode).call(COMMENT, { headers });
-      expect(answer.headers['x-request-id']).toMatch(/^[\w-]{36}$/);
+      const reply = await gatewayOf(mode).call(COMMENT, { headers });
+      expect(reply.headers['x-request-id']).toMatch(/^[\w-]{36}$/);
       expect(fake.requests.at(-1)?.headers['traceparent']).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$/);
     }
   });
@@ -69,16 +69,16 @@ describe.each(MODES)('line breaks in %s', (mode) => {
       return undefined;
     };
     for (const target of [COMMENT, '/services/v2/any.json']) {
-      const answer = await gatewayOf(mode).call(target);
-      expect(answer.headers).not.toHaveProperty('x-injected');
-      expect(answer.status).toBe(502);
+      const reply = await gatewayOf(mode).call(target);
+      expect(reply.headers).not.toHaveProperty('x-injected');
+      expect(reply.status).toBe(502);
     }
   });
 
   it("in a caller's name do not reach a header", async () => {
     const name = 'alice\r\nX-Injected: 1';
-    const answer = await gatewayOf(mode).call(COMMENT, { user: name });
-    expect(answer.headers).not.toHaveProperty('x-injected');
+    const reply = await gatewayOf(mode).call(COMMENT, { user: name });
+    expect(reply.headers).not.toHaveProperty('x-injected');
     for (const { headers } of fake.requests) expect(headers).not.toHaveProperty('x-injected');
   });
 });
@@ -136,10 +136,10 @@ describe.each(MODES)('names of prototype members in %s', (mode) => {
   it.each(ODD)('count as unknown when used as a parameter: %s', async (name) => {
     for (const operation of OPERATIONS.filter(({ method }) => method === 'GET')) {
       for (const query of [`${name}=1`, `${name}[polluted]=1`, `${name}.polluted=1`, `page[${name}]=2`]) {
-        const answer = await gatewayOf(mode).call(targetOf(operation, query));
+        const reply = await gatewayOf(mode).call(targetOf(operation, query));
         // Operation 7 reports unknown parameters and never refuses them.
         const refused = mode !== 'observe' && operation.id !== 'listActions';
-        expect([operation.id, query, answer.status]).toEqual([operation.id, query, refused ? 400 : 200]);
+        expect([operation.id, query, reply.status]).toEqual([operation.id, query, refused ? 400 : 200]);
       }
     }
     expectCleanPrototypes();
@@ -147,8 +147,8 @@ describe.each(MODES)('names of prototype members in %s', (mode) => {
 
   it.each(ODD)('count as an invalid number or unknown path when used as a path segment: %s', async (name) => {
     for (const target of [`/services/v2/comment/${name}.json`, `/services/v2/jobs/gdpr/${name}.json`]) {
-      const answer = await gatewayOf(mode).call(target);
-      expect(answer.status).toBe(mode === 'observe' ? 404 : 400);
+      const reply = await gatewayOf(mode).call(target);
+      expect(reply.status).toBe(mode === 'observe' ? 404 : 400);
     }
     const passed = await gatewayOf(mode).call(`/services/v2/${name}/${name}.json`, { method: 'PUT' });
     expect(passed.status).toBe(404);
@@ -159,12 +159,12 @@ describe.each(MODES)('names of prototype members in %s', (mode) => {
     const text =
       '{"body":"x","__proto__":{"polluted":1,"visibility":"moderators"},"constructor":{"prototype":{"polluted":1}}}';
     const headers = { 'Content-Type': 'application/json' };
-    const answer = await gatewayOf(mode).call('/services/v2/node/118/comment.json', {
+    const reply = await gatewayOf(mode).call('/services/v2/node/118/comment.json', {
       method: 'POST',
       headers,
       body: text,
     });
-    expect(answer.status).toBe(201);
+    expect(reply.status).toBe(201);
     expect(fake.requests.at(-1)?.body.toString()).toBe(text);
     expectCleanPrototypes();
   });
@@ -177,8 +177,8 @@ describe.each(MODES)('names of prototype members in %s', (mode) => {
     ]) {
       const headers = { 'Content-Type': 'application/json' };
       for (const target of ['/services/v2/users/gdpr/upload.json', '/services/v2/node/118/comment.json']) {
-        const answer = await gatewayOf(mode).call(target, { method: 'POST', headers, body: text });
-        expect(answer.status).toBe(mode === 'observe' ? 201 : 400);
+        const reply = await gatewayOf(mode).call(target, { method: 'POST', headers, body: text });
+        expect(reply.status).toBe(mode === 'observe' ? 201 : 400);
       }
     }
     expectCleanPrototypes();
@@ -200,8 +200,8 @@ describe.each(MODES)('names of prototype members in %s', (mode) => {
 
   it('count as an unknown caller when used as a name', async () => {
     for (const name of ODD) {
-      const answer = await gatewayOf(mode).call(COMMENT, { user: name });
-      expect(answer.status).toBe(mode === 'observe' ? 200 : 401);
+      const reply = await gatewayOf(mode).call(COMMENT, { user: name });
+      expect(reply.status).toBe(mode === 'observe' ? 200 : 401);
     }
     expectCleanPrototypes();
   });

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { basic } from '../builders/call.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 import { sendRaw } from '../engine/upstream/support/raw-client.ts';
@@ -21,7 +21,7 @@ const HIDDEN = 'DELETE /services/v2/admin HTTP/1.1\r\nHost: x\r\n\r\n';
 let fake: FakeUpstream;
 const gateways = new Map<string, TestGateway>();
 beforeAll(async () => {
-  fake = await startFakeUpstream(exampleAnswer);
+  fake = await startFakeUpstream(exampleResponse);
   const undocumented = { allow: [{ method: '*', path: '/services/v2/**' }] };
   for (const mode of ['strict', 'observe'])
     gateways.set(mode, await startTestGateway({ upstream: fake, config: { mode, undocumented } }));

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Call } from '../builders/call.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { expectError } from '../builders/expect-error.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { operationOf, targetOf } from '../builders/operations.ts';
@@ -71,14 +71,14 @@ let fake: FakeUpstream;
 let strict: TestGateway;
 let observing: TestGateway;
 beforeAll(async () => {
-  fake = await startFakeUpstream(exampleAnswer);
+  fake = await startFakeUpstream(exampleResponse);
   const config = { listen: { maxBodyBytes: 8 * MEGABYTE } };
   strict = await startTestGateway({ upstream: fake, config: { ...config, contract: { inferred: 'on' } } });
   observing = await startTestGateway({ upstream: fake, real: true, config: { ...config, learn: { traffic: true } } });
 });
 beforeEach(() => {
   fake.requests.length = 0;
-  fake.handler = exampleAnswer;
+  fake.handler = exampleResponse;
   strict.gateway.services.cache.purgeAll();
 });
 
@@ -148,7 +148,7 @@ describe('other callers', () => {
     for (const [what, body] of bodies) {
       const bytes = Buffer.from(body);
       fake.handler = (request) =>
-        request.query.has('hostile') ? { body: bytes, headers: JSON_TYPE } : exampleAnswer(request);
+        request.query.has('hostile') ? { body: bytes, headers: JSON_TYPE } : exampleResponse(request);
       const call: Call = { method: 'POST', headers: JSON_TYPE, body: bytes };
       const hold = await longestHold(async () => {
         await Promise.all([strict.call(WRITE, call), plain()]);

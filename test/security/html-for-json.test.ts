@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { exampleOf } from '../builders/contract-examples.ts';
-import { type FakeAnswer, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import { type FakeResponse, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
@@ -27,18 +27,18 @@ beforeAll(async () => {
     await startTestGateway({ upstream: fake, config: { undocumented, checks: { responses: 'enforce' } } }),
   );
 });
-const call = async (name: string, target: string, answer: FakeAnswer) => {
-  fake.handler = () => answer;
+const call = async (name: string, target: string, response: FakeResponse) => {
+  fake.handler = () => response;
   return (gateways.get(name) as TestGateway).call(target);
 };
 
 describe.each(['observe', 'staging', 'strict'])('in %s', (mode) => {
   it('an HTML page with 200 is forwarded unchanged, reported and not stored, with nosniff', async () => {
     for (const body of [PAGE, `${PAGE} again`]) {
-      const answer = await call(mode, LIST, { headers: html, body });
-      expect([answer.status, answer.headers['content-type'], answer.text]).toEqual([200, 'text/html', body]);
-      expect(answer.headers['x-content-type-options']).toBe('nosniff');
-      expect(answer.headers['contract-status']).toMatch(/^violations/);
+      const response = await call(mode, LIST, { headers: html, body });
+      expect([response.status, response.headers['content-type'], response.text]).toEqual([200, 'text/html', body]);
+      expect(response.headers['x-content-type-options']).toBe('nosniff');
+      expect(response.headers['contract-status']).toMatch(/^violations/);
     }
   });
 
@@ -47,8 +47,8 @@ describe.each(['observe', 'staging', 'strict'])('in %s', (mode) => {
     ['a type that starts like JSON', { 'Content-Type': 'application/jsonx' }],
     ['no type at all', {}],
   ])('%s is forwarded with nosniff too', async (_name, headers) => {
-    const answer = await call(mode, LIST, { headers, body: PAGE });
-    expect([answer.status, answer.headers['x-content-type-options']]).toEqual([200, 'nosniff']);
+    const response = await call(mode, LIST, { headers, body: PAGE });
+    expect([response.status, response.headers['x-content-type-options']]).toEqual([200, 'nosniff']);
   });
 
   // If a response contains two `Content-Type` headers, a browser may use either of them, so Portico must consider both.
@@ -60,60 +60,68 @@ describe.each(['observe', 'staging', 'strict'])('in %s', (mode) => {
     const json = JSON.stringify(exampleOf('listQuestions'));
     const target = `${LIST}?pageSize=7`;
     for (const body of [json, `${json} `]) {
-      const answer = await call(mode, target, { headers: { 'Content-Type': types }, body });
-      expect([answer.status, answer.text, answer.headers['x-content-type-options']]).toEqual([200, body, 'nosniff']);
-      expect(answer.headers['contract-status']).toMatch(/^violations/);
+      const response = await call(mode, target, { headers: { 'Content-Type': types }, body });
+      expect([response.status, response.text, response.headers['x-content-type-options']]).toEqual([
+        200,
+        body,
+        'nosniff',
+      ]);
+      expect(response.headers['contract-status']).toMatch(/^violations/);
     }
   });
 
   it('the same type twice counts once', async () => {
     const types = ['application/json', 'Application/JSON; charset=utf-8'];
     const json = JSON.stringify(exampleOf('listQuestions'));
-    const answer = await call(mode, LIST, { headers: { 'Content-Type': types }, body: json });
-    expect(answer.headers).not.toHaveProperty('x-content-type-options');
-    expect(answer.headers['contract-status']).not.toMatch(/^violations/);
+    const response = await call(mode, LIST, { headers: { 'Content-Type': types }, body: json });
+    expect(response.headers).not.toHaveProperty('x-content-type-options');
+    expect(response.headers['contract-status']).not.toMatch(/^violations/);
   });
 
   it.each(['application/json', 'application/json;charset=UTF-8', 'application/problem+json'])(
     '%s is left unchanged',
     async (type) => {
-      const answer = await call(mode, LIST, { headers: { 'Content-Type': type }, body: '{}' });
-      expect(answer.headers).not.toHaveProperty('x-content-type-options');
+      const response = await call(mode, LIST, { headers: { 'Content-Type': type }, body: '{}' });
+      expect(response.headers).not.toHaveProperty('x-content-type-options');
     },
   );
 
   it('undocumented responses are left unchanged, because a legacy site may depend on sniffing', async () => {
-    const answer = await call(mode, PASSED, { headers: html, body: PAGE });
-    expect([answer.text, answer.headers['x-content-type-options']]).toEqual([PAGE, undefined]);
+    const response = await call(mode, PASSED, { headers: html, body: PAGE });
+    expect([response.text, response.headers['x-content-type-options']]).toEqual([PAGE, undefined]);
   });
 });
 
 describe('in observe mode', () => {
   it('the upstream’s own header is neither duplicated nor replaced', async () => {
     const headers = { ...html, 'X-Content-Type-Options': 'upstream' };
-    const answer = await call('observe', LIST, { headers, body: PAGE });
-    expect(answer.headers['x-content-type-options']).toBe('upstream');
+    const response = await call('observe', LIST, { headers, body: PAGE });
+    expect(response.headers['x-content-type-options']).toBe('upstream');
   });
 
   it('an error page is forwarded with nosniff', async () => {
-    const answer = await call('observe', LIST, { status: 401, headers: html, body: PAGE });
-    expect([answer.status, answer.text, answer.headers['x-content-type-options']]).toEqual([401, PAGE, 'nosniff']);
+    const response = await call('observe', LIST, { status: 401, headers: html, body: PAGE });
+    expect([response.status, response.text, response.headers['x-content-type-options']]).toEqual([
+      401,
+      PAGE,
+      'nosniff',
+    ]);
   });
 });
 
 describe('with enforced responses', () => {
   it('two different types become a 502', async () => {
     const types = ['application/json', 'text/html'];
-    const answer = await call('enforce', LIST, {
+    const response = await call('enforce', LIST, {
       headers: { 'Content-Type': types },
       body: JSON.stringify(exampleOf('listQuestions')),
     });
-    expect([answer.status, answer.json?.code]).toEqual([502, 'upstream_invalid_response']);
+    expect([response.status, response.json?.code]).toEqual([502, 'upstream_invalid_response']);
   });
 
   it("an HTML page with 200 becomes a 502 with Portico's own text", async () => {
-    const answer = await call('enforce', LIST, { headers: html, body: PAGE });
-    expect([answer.status, answer.json?.code]).toEqual([502, 'upstream_invalid_response']);
-    expect(answer.text).not.toContain('script');
+    const response = await call('enforce', LIST, { headers: html, body: PAGE });
+    expect([response.status, response.json?.code]).toEqual([502, 'upstream_invalid_response']);
+    expect(response.text).not.toContain('script');
   });
 });

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { basic } from '../builders/call.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { expectError } from '../builders/expect-error.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { OPERATIONS, operationOf, targetOf } from '../builders/operations.ts';
@@ -15,13 +15,13 @@ const COMMENT = '/services/v2/comment/271.json';
 let fake: FakeUpstream;
 let gateway: TestGateway;
 beforeAll(async () => {
-  fake = await startFakeUpstream(exampleAnswer);
+  fake = await startFakeUpstream(exampleResponse);
   const allow = [{ method: '*', path: '/services/v2/**' }];
   gateway = await startTestGateway({ upstream: fake, config: { undocumented: { allow } } });
 });
 beforeEach(() => {
   fake.requests.length = 0;
-  fake.handler = exampleAnswer;
+  fake.handler = exampleResponse;
 });
 
 /*

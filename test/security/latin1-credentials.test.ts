@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { fastHash } from '../builders/fast-roles.ts';
 import { PROBE } from '../builders/knowing-upstream.ts';
@@ -15,7 +15,7 @@ describe('a credential in Latin-1', () => {
   let fake: FakeUpstream;
   const valid = new Set<string>();
   beforeAll(async () => {
-    fake = await startFakeUpstream(exampleAnswer);
+    fake = await startFakeUpstream(exampleResponse);
   });
   beforeEach(() => {
     fake.requests.length = 0;
@@ -23,7 +23,7 @@ describe('a credential in Latin-1', () => {
     fake.handler = (request) =>
       request.target === PROBE
         ? { status: valid.has(request.headers.authorization ?? '') ? 404 : 401 }
-        : exampleAnswer(request);
+        : exampleResponse(request);
   });
   const ask = (gateway: TestGateway, authorization: string) =>
     gateway.call(QUESTIONS, { user: null, headers: { Authorization: authorization } });

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { knowing, PROBE } from '../builders/knowing-upstream.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
@@ -99,7 +99,7 @@ describe.each(Object.entries(HOSTILE))('%s in the log', (_what, text) => {
       '',
     );
     await sendRaw(port, `${bytes} / HTTP/1.1`, 'Host: x', 'Connection: close', '', '');
-    fake.handler = exampleAnswer;
+    fake.handler = exampleResponse;
     expect(newLines().length).toBeGreaterThanOrEqual(4);
   });
 });

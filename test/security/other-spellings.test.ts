@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startReferenceServer } from '../../src/reference/start-reference-server.ts';
 import { cleanUpAfterFile } from '../builders/clean-up.ts';
 import { basic } from '../builders/call.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { expectError } from '../builders/expect-error.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { fastHash, fastRoles } from '../builders/fast-roles.ts';
@@ -31,12 +31,12 @@ const SPELLINGS = [
 describe('other spellings of the name of an account', () => {
   let fake: FakeUpstream;
   beforeAll(async () => {
-    fake = await startFakeUpstream(exampleAnswer);
+    fake = await startFakeUpstream(exampleResponse);
   });
   beforeEach(() => {
     fake.requests.length = 0;
     fake.handler = (request) => {
-      if (request.target !== PROBE) return exampleAnswer(request);
+      if (request.target !== PROBE) return exampleResponse(request);
       const [name = '', password] = Buffer.from(request.headers.authorization?.slice(6) ?? '', 'base64')
         .toString()
         .split(':');

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { expectError } from '../builders/expect-error.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
@@ -53,7 +53,7 @@ describe.each(['staging', 'strict'])('another spelling of a protected path in %s
   let fake: FakeUpstream;
   let gateway: TestGateway;
   beforeAll(async () => {
-    fake = await startFakeUpstream(exampleAnswer);
+    fake = await startFakeUpstream(exampleResponse);
     gateway = await startTestGateway({ upstream: fake, config: { mode } });
   });
   beforeEach(() => {
@@ -85,7 +85,7 @@ describe.each(['observe', 'staging', 'strict'])('a backslash in a path in %s', (
   it.each(['/services/v2\\action.json', '/services/v2/x\\..\\action.json', '/services/v2/action.json\\'])(
     'is refused: %s',
     async (target) => {
-      const fake = await startFakeUpstream(exampleAnswer);
+      const fake = await startFakeUpstream(exampleResponse);
       const gateway = await startTestGateway({ upstream: fake, config: { mode } });
       expect((await gateway.call(target)).status).toBe(400);
       expect(fake.requests).toEqual([]);
@@ -94,7 +94,7 @@ describe.each(['observe', 'staging', 'strict'])('a backslash in a path in %s', (
 });
 
 it('an entry with encoded characters still allows the paths that it describes', async () => {
-  const fake = await startFakeUpstream(exampleAnswer);
+  const fake = await startFakeUpstream(exampleResponse);
   const allow = [{ method: 'GET', path: '/services/v2/caf%C3%A9/{id}.json' }];
   const gateway = await startTestGateway({ upstream: fake, config: { undocumented: { allow } } });
   await gateway.call('/services/v2/caf%C3%A9/7.json');

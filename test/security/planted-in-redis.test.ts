@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { createSeal } from '../../src/engine/sharing/redis/seal.ts';
 import type { Redis } from '../../src/engine/sharing/redis/connect-redis.ts';
 import { cleanUpAfterFile } from '../builders/clean-up.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { sharedBy } from '../builders/fleet.ts';
 import { needsProgram } from '../builders/needs-program.ts';
@@ -58,7 +58,7 @@ needsProgram('redis', 'a gateway that shares its state', (path) => {
     redis = connectTo(server.url, { prefix: 'unused' });
     cleanUpAfterFile(() => redis.close());
     await until(() => redis.isAvailable());
-    upstream = await startFakeUpstream(exampleAnswer);
+    upstream = await startFakeUpstream(exampleResponse);
   });
 
   const keyFile = (key: string) => {
@@ -132,7 +132,7 @@ needsProgram('redis', 'a gateway that shares its state', (path) => {
     ['an empty header', Buffer.from('PPg1\0\0\0\x02{}', 'latin1')],
     ['null as the header', Buffer.from('PPg1\0\0\0\x04null', 'latin1')],
     ['zeros', Buffer.alloc(5_000)],
-  ])('without a key answers normally if a page was replaced by %s', async (_name, value) => {
+  ])('without a key responds normally if a page was replaced by %s', async (_name, value) => {
     const prefix = `fleet${(prefixes += 1)}`;
     await (await start(prefix)).call(LIST);
     const [key = ''] = await stored(prefix);
@@ -142,7 +142,7 @@ needsProgram('redis', 'a gateway that shares its state', (path) => {
     expect(b.gateway.services.shared?.pages.counts()).toMatchObject({ hit: 0, invalid: 1 });
   });
 
-  it('answers normally if every value in Redis was replaced by a value of another kind', async () => {
+  it('responds normally if every value in Redis was replaced by a value of another kind', async () => {
     const prefix = `fleet${(prefixes += 1)}`;
     const config = { ledger: { store: 'redis' } };
     const a = await start(prefix, {}, config);

@@ -10,18 +10,18 @@ import { ledgerAt } from '../../src/features/ledger/store/select-store.ts';
 import { compareReports } from '../../src/workbench/report/comparison.ts';
 import { REPORT_FORMATS } from '../../src/workbench/report/formats.ts';
 import { findingsOf, type RenderOptions, type Report, toReport } from '../../src/workbench/report/report.ts';
-import { basic, type Answer, type Call } from '../builders/call.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { basic, type ClientResponse, type Call } from '../builders/call.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { fastRoles } from '../builders/fast-roles.ts';
 import { OPERATIONS, type OperationCase, targetOf } from '../builders/operations.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../builders/otlp-receiver.ts';
-import { anyOddSecrets, oddAnswers, oddForms, oddRequests, type OddSecrets } from '../builders/odd-secrets.ts';
+import { anyOddSecrets, oddResponses, oddForms, oddRequests, type OddSecrets } from '../builders/odd-secrets.ts';
 import {
   anySecrets,
   findSecrets,
   findTexts,
-  secretAnswers,
+  secretResponses,
   secretBodies,
   secretHeaders,
   secretQueries,
@@ -75,7 +75,7 @@ const planted: Secrets[] = [];
 const oddlyPlanted: string[] = [];
 
 beforeAll(async () => {
-  fake = await startFakeUpstream(exampleAnswer);
+  fake = await startFakeUpstream(exampleResponse);
   receiver = await startOtlpReceiver();
   const all = ['standard', 'custom', 'site administration', 'moderation', 'private comments', 'attachments'];
   const roles = await fastRoles([
@@ -107,16 +107,16 @@ const placeOf = (mode: string): Place => {
 let count = 0;
 
 /** Sends a request with secrets in every header and waits until it is recorded. */
-async function send({ gateway }: Place, secrets: Secrets, target: string, call: Call = {}): Promise<Answer> {
+async function send({ gateway }: Place, secrets: Secrets, target: string, call: Call = {}): Promise<ClientResponse> {
   const requestId = `planted-${(count += 1)}`;
   const headers = { ...secretHeaders(secrets), 'X-Request-Id': requestId, ...call.headers };
-  const answer = await gateway.call(target, { user: 'everything', ...call, headers });
+  const reply = await gateway.call(target, { user: 'everything', ...call, headers });
   await gateway.lineOf(requestId);
-  return answer;
+  return reply;
 }
 
 /** Returns the text of a response from the gateway itself, or an empty string for any other response. */
-const ownWords = ({ mode }: Place, { status, text }: Answer, asked: number): string =>
+const ownWords = ({ mode }: Place, { status, text }: ClientResponse, asked: number): string =>
   mode !== 'observe' && status >= 400 && (fake.requests.length === asked || !WORDED.has(status)) ? text : '';
 
 /** Returns everything that others can read about a gateway, except the parts already searched. */
@@ -136,7 +136,7 @@ async function plant(
   const place = placeOf(mode);
   await fc.assert(
     fc.asyncProperty(anySecrets, fc.constantFrom(...OPERATIONS), async (secrets, operation) => {
-      fake.handler = exampleAnswer;
+      fake.handler = exampleResponse;
       planted.push(secrets);
       const said = await act(place, secrets, operation);
       expect(findSecrets(`${said.join('\n')}\n${await readable(place)}`, secrets)).toEqual([]);
@@ -155,11 +155,11 @@ const ownThird = <T>(mode: string, kind: number, all: readonly T[]): T[] =>
 async function plantOddly(mode: string, act: (place: Place, secrets: OddSecrets) => Promise<string[]>) {
   const place = placeOf(mode);
   const sent = fc.asyncProperty(anyOddSecrets, async (secrets) => {
-    fake.handler = exampleAnswer;
+    fake.handler = exampleResponse;
     const forms = oddForms(secrets);
     oddlyPlanted.push(...forms);
     const said = await act(place, secrets);
-    fake.handler = exampleAnswer;
+    fake.handler = exampleResponse;
     const last = `planted-${(count += 1)}`;
     await place.gateway.call('/services/v2/idea.json', { user: 'everything', headers: { 'X-Request-Id': last } });
     await place.gateway.lineOf(last);
@@ -211,13 +211,21 @@ describe.each(MODES)('in %s, secrets', (mode) => {
       const said: string[] = [];
       const { method, body } = operation;
       const { name, email, password, token, ip } = secrets;
-      const told = [email, ip, `from-${ip}`, basic(name, password), `${email}:1`, `Bearer:${token}`, `token=${token}`];
+      const recognizable = [
+        email,
+        ip,
+        `from-${ip}`,
+        basic(name, password),
+        `${email}:1`,
+        `Bearer:${token}`,
+        `token=${token}`,
+      ];
       const hidden = [`${name}:${password}`, email].map((text) => Buffer.from(text).toString('base64'));
-      for (const id of [...told, ...hidden, ...(/^(?:eyJ|sk_)/.test(token) ? [token] : [])]) {
+      for (const id of [...recognizable, ...hidden, ...(/^(?:eyJ|sk_)/.test(token) ? [token] : [])]) {
         const headers = { 'X-Request-Id': id };
         const { gateway } = place;
-        const answer = await gateway.call(targetOf(operation), { user: 'everything', method, body, headers });
-        const given = String(answer.headers['x-request-id']);
+        const reply = await gateway.call(targetOf(operation), { user: 'everything', method, body, headers });
+        const given = String(reply.headers['x-request-id']);
         await gateway.lineOf(given);
         said.push(given);
       }
@@ -229,8 +237,8 @@ describe.each(MODES)('in %s, secrets', (mode) => {
     await plant(mode, async (place, secrets, operation) => {
       const said: string[] = [];
       const { method, body } = operation;
-      for (const answer of secretAnswers(operation, secrets)) {
-        fake.handler = () => answer;
+      for (const sends of secretResponses(operation, secrets)) {
+        fake.handler = () => sends;
         place.gateway.gateway.services.cache.purgeAll();
         const asked = fake.requests.length;
         const headers = { 'Portico-Force': 'true' };
@@ -244,17 +252,17 @@ describe.each(MODES)('in %s, secrets', (mode) => {
   it('in unusual forms in unusual places of a request appear nowhere', async () => {
     await plantOddly(mode, async ({ gateway }, secrets) => {
       const said: string[] = [];
-      let [sent, answered] = [0, 0];
+      let [sent, replied] = [0, 0];
       for (const [kind, secret] of Object.values(secrets).entries()) {
         for (const request of ownThird(mode, kind, oddRequests(secret, `odd-${(count += 1)}`))) {
           const asked = fake.requests.length;
-          const answer = await sendRaw(Number(new URL(gateway.url).port), request);
+          const reply = await sendRaw(Number(new URL(gateway.url).port), request);
           sent += 1;
-          if (answer.startsWith('HTTP/1.1 ')) answered += 1;
-          if (fake.requests.length === asked) said.push(answer);
+          if (reply.startsWith('HTTP/1.1 ')) replied += 1;
+          if (fake.requests.length === asked) said.push(reply);
         }
       }
-      expect(answered).toBeGreaterThan(0.9 * sent);
+      expect(replied).toBeGreaterThan(0.9 * sent);
       return said;
     });
   });
@@ -266,9 +274,9 @@ describe.each(MODES)('in %s, secrets', (mode) => {
       const asked = fake.requests.length;
       let called = 0;
       for (const [kind, secret] of Object.values(secrets).entries()) {
-        for (const [at, answer] of ownThird(mode, kind, oddAnswers(secret)).entries()) {
+        for (const [at, bytes] of ownThird(mode, kind, oddResponses(secret)).entries()) {
           fake.handler = (_request, response) => {
-            response.socket?.end(answer, 'latin1');
+            response.socket?.end(bytes, 'latin1');
             return undefined;
           };
           // In a short run, the targets take turns. Each target still receives every response, but with fewer secrets.
@@ -309,9 +317,9 @@ describe('after all of these runs, secrets', () => {
     const pages = ['/metrics', '/readyz', ...[...views, 'contract'].map((view) => `/console/api/${view}`)];
     const texts: (string | Buffer)[] = [];
     for (const page of pages) {
-      const answer = await gateway.admin(page);
-      expect([page, answer.status]).toEqual([page, 200]);
-      texts.push(answer.text);
+      const reply = await gateway.admin(page);
+      expect([page, reply.status]).toEqual([page, 200]);
+      texts.push(reply.text);
     }
     // Each of these requests reads a new snapshot of the ledger, so only a few are made.
     for (const { fingerprint } of snapshot.entries.slice(0, propertyRuns(20)))
@@ -385,17 +393,17 @@ describe('after all of these runs, secrets', () => {
   it('do not appear in the output of portico check for a server that sends them everywhere', async () => {
     // There are two walks, because the ids found during a walk determine which operations are requested.
     for (const own of [planted.slice(-8, -4), planted.slice(-4)]) {
-      const answers = OPERATIONS.map(
-        (operation) => [operation, own.map((secrets) => secretAnswers(operation, secrets))] as const,
+      const responses = OPERATIONS.map(
+        (operation) => [operation, own.map((secrets) => secretResponses(operation, secrets))] as const,
       );
       let asked = 0;
       fake.handler = ({ target: url }) => {
         const [, those = []] =
-          answers.find(([operation]) => url.startsWith(targetOf(operation).split('?')[0] ?? '')) ?? [];
+          responses.find(([operation]) => url.startsWith(targetOf(operation).split('?')[0] ?? '')) ?? [];
         asked += 1;
         const at = asked % own.length;
-        const answer = those[at]?.[asked % those[at].length];
-        return answer ?? { status: 200, json: { [own[at]?.email ?? '']: own[at]?.token } };
+        const sends = those[at]?.[asked % those[at].length];
+        return sends ?? { status: 200, json: { [own[at]?.email ?? '']: own[at]?.token } };
       };
       const ledger = join(tempFolder(), 'walk.db');
       const walk = ['--against', fake.url, '--delay', '0', '--max-requests', '60', '--ledger', ledger];

@@ -41,10 +41,10 @@ describe('a stored page', () => {
   it('never shows one client the host that another one sent', async () => {
     const poisoned = await ask('evil.example', 'bob');
     expect(poisoned.text).toContain('http://evil.example/services/v2/comment/1.json');
-    const kept = await ask('public.example', 'alice');
-    expect(kept.headers['cache-status']).toContain('hit');
-    expect(kept.text).toContain('http://public.example/services/v2/comment/1.json');
-    expect(kept.text).not.toContain('evil');
+    const stored = await ask('public.example', 'alice');
+    expect(stored.headers['cache-status']).toContain('hit');
+    expect(stored.text).toContain('http://public.example/services/v2/comment/1.json');
+    expect(stored.text).not.toContain('evil');
     expect(fake.requests).toHaveLength(1);
   });
   it("has a separate entity tag for each host, so that no client gets 304 for another host's page", async () => {
@@ -56,8 +56,8 @@ describe('a stored page', () => {
   });
   it('is rewritten separately for each of several callers who wait for it', async () => {
     const hosts = ['a.example', 'evil.example', 'b.example'];
-    const answers = await Promise.all(hosts.map((host) => ask(host)));
-    answers.forEach(({ text }, index) => {
+    const replies = await Promise.all(hosts.map((host) => ask(host)));
+    replies.forEach(({ text }, index) => {
       expect(text).toContain(`http://${hosts[index]}/services/v2/comment/1.json`);
       for (const other of hosts) if (other !== hosts[index]) expect(text).not.toContain(other);
     });
@@ -112,17 +112,17 @@ describe('an invalid Host', () => {
   it.each(['evil.example/x?', 'a"b', 'a b', '<script>', 'evil.example\\', 'x","admin":"y'])(
     'is refused before it appears in any output: %s',
     async (host) => {
-      const answer = await ask(host);
-      expect(answer.status).toBe(400);
-      expect(answer.text).not.toContain(host);
+      const reply = await ask(host);
+      expect(reply.status).toBe(400);
+      expect(reply.text).not.toContain(host);
       expect(fake.requests).toEqual([]);
     },
   );
 
   it('with valid syntax but special characters cannot break out of the surrounding text', async () => {
-    const answer = await ask("x'onload=alert(1)");
-    expect(answer.status).toBe(200);
-    const { list } = JSON.parse(answer.text) as { list: Record<string, unknown>[] };
+    const reply = await ask("x'onload=alert(1)");
+    expect(reply.status).toBe(200);
+    const { list } = JSON.parse(reply.text) as { list: Record<string, unknown>[] };
     expect(Object.keys(list[0] ?? {}).toSorted()).toEqual(Object.keys(exampleOf('listQuestions').list[0]).toSorted());
     expect(list[0]?.['body']).toBe("see http://x'onload=alert(1)/services/v2/comment/1.json");
   });

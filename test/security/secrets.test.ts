@@ -1,10 +1,15 @@
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { basic, type Answer, type Call } from '../builders/call.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { basic, type ClientResponse, type Call } from '../builders/call.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { errorsMessage, errorText } from '../builders/error-shapes.ts';
-import { type FakeAnswer, type FakeHandler, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
+import {
+  type FakeResponse,
+  type FakeHandler,
+  type FakeUpstream,
+  startFakeUpstream,
+} from '../builders/fake-upstream.ts';
 import { fastRoles } from '../builders/fast-roles.ts';
 import { OPERATIONS, type OperationCase, operationOf, targetOf } from '../builders/operations.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
@@ -66,7 +71,7 @@ const QUERIES = [
 ];
 
 /** Responses that contain the mark in every place where an upstream can put text. */
-const ANSWERS: Readonly<Record<string, FakeAnswer>> = {
+const ANSWERS: Readonly<Record<string, FakeResponse>> = {
   'a 400 in the first shape': errorText(400, `${MARK}-said: no such thing`),
   'a 409 in the second shape': errorsMessage(409, `${MARK}-said: <b>twice</b>`),
   'a 401': errorText(401, `${MARK}-said`, { 'WWW-Authenticate': `Basic realm="${MARK}-realm"` }),
@@ -100,9 +105,9 @@ const WORDED = new Set([400, 401, 403, 404, 409, 422, 429]);
 
 /** Responds with the documented examples. The caller is the author of every comment and may therefore change it. */
 const examples: FakeHandler = (request) => {
-  const answer = exampleAnswer(request);
-  if (!/\/comment\/\d+\.json$/.test(request.path)) return answer;
-  return { ...answer, json: { ...(answer.json as object), author: { id: 7, username: USER, reputation: 1 } } };
+  const usual = exampleResponse(request);
+  if (!/\/comment\/\d+\.json$/.test(request.path)) return usual;
+  return { ...usual, json: { ...(usual.json as object), author: { id: 7, username: USER, reputation: 1 } } };
 };
 
 const breaking: FakeHandler = (_request, response) => {
@@ -135,7 +140,7 @@ beforeAll(async () => {
 const MODES = ['strict', 'staging', 'observe'];
 
 /** Sends a request with the mark in its headers. */
-function send(gateway: TestGateway, target: string, call: Call = {}): Promise<Answer> {
+function send(gateway: TestGateway, target: string, call: Call = {}): Promise<ClientResponse> {
   const requestId = `secrets-${(count += 1)}`;
   awaited.add(requestId);
   return gateway.call(target, {
@@ -176,26 +181,26 @@ async function expectNoMark(gateway: TestGateway): Promise<void> {
 }
 
 /** Returns everything that a client receives in an error from Portico: the status line, headers and body. */
-const readByClient = ({ text, rawHeaders }: Answer) => `${text}\n${rawHeaders.join('\n')}`.toLowerCase();
+const readByClient = ({ text, rawHeaders }: ClientResponse) => `${text}\n${rawHeaders.join('\n')}`.toLowerCase();
 
 describe.each(MODES)('in %s, marked text from callers', (mode) => {
   it('appears nowhere for successful requests with marked credentials, headers, queries and bodies', async () => {
     fake.handler = examples;
     const gateway = gatewayOf(mode);
     for (const operation of OPERATIONS) {
-      const answer = await ask(gateway, operation, '', operation.body && { ...BODY, [`${MARK}-member`]: undefined });
-      expect(answer.status).toBeLessThan(300);
+      const reply = await ask(gateway, operation, '', operation.body && { ...BODY, [`${MARK}-member`]: undefined });
+      expect(reply.status).toBeLessThan(300);
     }
     await expectNoMark(gateway);
   });
 
   it('is neither recorded nor repeated from queries that break the contract', async () => {
-    fake.handler = exampleAnswer;
+    fake.handler = exampleResponse;
     const gateway = gatewayOf(mode);
     for (const operation of OPERATIONS) {
       for (const query of QUERIES) {
-        const answer = await ask(gateway, operation, query);
-        expect(readByClient(answer)).not.toContain(MARK);
+        const reply = await ask(gateway, operation, query);
+        expect(readByClient(reply)).not.toContain(MARK);
       }
     }
     await expectNoMark(gateway);
@@ -206,16 +211,16 @@ describe.each(MODES)('in %s, marked text from callers', (mode) => {
     const gateway = gatewayOf(mode);
     for (const operation of OPERATIONS.filter(({ body }) => body !== undefined)) {
       for (const body of BAD_BODIES) {
-        const answer = await ask(gateway, operation, '', body);
-        if (mode !== 'observe' && operation.id === 'uploadGdprFile') expect(answer.status).toBe(400);
-        if (answer.status >= 400) expect(readByClient(answer)).not.toContain(MARK);
+        const reply = await ask(gateway, operation, '', body);
+        if (mode !== 'observe' && operation.id === 'uploadGdprFile') expect(reply.status).toBe(400);
+        if (reply.status >= 400) expect(readByClient(reply)).not.toContain(MARK);
       }
       const type = { 'Content-Type': `application/${MARK}` };
       const coded = { 'Content-Encoding': MARK, 'Content-Type': 'application/json' };
       for (const headers of [type, coded]) {
         const { method } = operation;
-        const answer = await send(gateway, targetOf(operation), { method, headers, body: MARK });
-        if (answer.status >= 400) expect(readByClient(answer)).not.toContain(MARK);
+        const reply = await send(gateway, targetOf(operation), { method, headers, body: MARK });
+        if (reply.status >= 400) expect(readByClient(reply)).not.toContain(MARK);
       }
     }
     await expectNoMark(gateway);
@@ -233,9 +238,9 @@ describe.each(MODES)('in %s, marked text from callers', (mode) => {
       ]);
       for (const method of ['GET', 'DELETE'])
         for (const target of targets) {
-          const answer = await send(gateway, target, { method });
-          expect(readByClient(answer)).not.toContain(MARK);
-          expect(answer.text).not.toContain(ID);
+          const reply = await send(gateway, target, { method });
+          expect(readByClient(reply)).not.toContain(MARK);
+          expect(reply.text).not.toContain(ID);
         }
       await expectNoMark(gateway);
     },
@@ -255,8 +260,8 @@ describe.each(MODES)('in %s, marked text from callers', (mode) => {
     ];
     for (const target of ['/services/v2/comment/271.json', '/services/v2/nothing.json'])
       for (const Authorization of fields) {
-        const answer = await send(gateway, target, { user: null, headers: { Authorization } });
-        expect(readByClient(answer)).not.toContain(MARK);
+        const reply = await send(gateway, target, { user: null, headers: { Authorization } });
+        expect(readByClient(reply)).not.toContain(MARK);
       }
     for (const field of fields.slice(0, 2)) expect(await readable(gateway)).not.toContain(field.slice(6));
     await expectNoMark(gateway);
@@ -288,8 +293,8 @@ describe.each(MODES)('in %s, marked text from callers', (mode) => {
 describe.each(MODES)('in %s, marked text from the upstream', (mode) => {
   it.each(Object.entries(ANSWERS))(
     "is neither recorded from %s nor shown in one of Portico's errors",
-    async (_name, answer) => {
-      fake.handler = () => answer;
+    async (_name, sends) => {
+      fake.handler = () => sends;
       const gateway = gatewayOf(mode);
       gateway.gateway.services.cache.purgeAll();
       for (const operation of SOME.map(operationOf)) {
@@ -320,12 +325,12 @@ describe('marked text from the configuration', () => {
       config: { upstream: { credentials }, adminToken: `${MARK}-token` },
     });
     fake.handler = ({ user }) => errorText(401, `${user ?? ''} is not known`);
-    const answer = await service.call('/services/v2/question.json', {
+    const reply = await service.call('/services/v2/question.json', {
       user: 'alice',
       headers: { 'X-Request-Id': 'robot' },
     });
-    expect(answer.status).toBe(502);
-    expect(readByClient(answer)).not.toContain(MARK);
+    expect(reply.status).toBe(502);
+    expect(readByClient(reply)).not.toContain(MARK);
     await service.lineOf('robot');
     const refused = await service.admin('/cache/purge', {
       method: 'POST',
@@ -356,12 +361,12 @@ describe('an unexpected error', () => {
     });
     await gateway.call('/services/v2/question.json', { user: 'alice' });
     armed = true;
-    const answer = await gateway.call('/services/v2/question.json', {
+    const reply = await gateway.call('/services/v2/question.json', {
       user: 'bob',
       headers: { 'X-Request-Id': 'unexpected' },
     });
-    expect([answer.status, answer.json.code]).toEqual([500, 'internal_error']);
-    expect(readByClient(answer)).not.toContain(MARK);
+    expect([reply.status, reply.json.code]).toEqual([500, 'internal_error']);
+    expect(readByClient(reply)).not.toContain(MARK);
     expect(await gateway.lineOf('unexpected')).toMatchObject({ level: 'error', cause: { name: 'TypeError' } });
     expect((await readable(gateway)).toLowerCase()).not.toContain(MARK);
   });

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { basic } from '../builders/call.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { createTestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
@@ -24,13 +24,13 @@ const ALLOW = [{ method: '*', path: '/services/v2/**' }];
 
 let fake: FakeUpstream;
 beforeAll(async () => {
-  fake = await startFakeUpstream(exampleAnswer);
+  fake = await startFakeUpstream(exampleResponse);
 });
 beforeEach(() => {
   fake.requests.length = 0;
   fake.handler = (request, response) => {
     if (request.path === ANY) return { json: {} };
-    if (request.path !== BIG && !request.query.has('big')) return exampleAnswer(request);
+    if (request.path !== BIG && !request.query.has('big')) return exampleResponse(request);
     // This body never ends, so it keeps the gateway busy just as an unread body would.
     response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '1000000' });
     response.write('x'.repeat(5000));

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { basic } from '../builders/call.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 import { connectRaw } from '../engine/upstream/support/raw-client.ts';
@@ -21,7 +21,7 @@ let fake: FakeUpstream;
 let strict: TestGateway;
 let observing: TestGateway;
 beforeAll(async () => {
-  fake = await startFakeUpstream(exampleAnswer);
+  fake = await startFakeUpstream(exampleResponse);
   const allow = [{ method: '*', path: '/services/v2/**' }];
   strict = await startTestGateway({ upstream: fake, config: { undocumented: { allow }, cache: { enabled: false } } });
   observing = await startTestGateway({ upstream: fake, real: true });

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, basic, type Call } from '../builders/call.ts';
+import { type ClientResponse, basic, type Call } from '../builders/call.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
@@ -47,14 +47,14 @@ async function call(
   ending: Cancellation,
   more?: Call,
 ) {
-  answerWith(parts, ending);
+  respondWith(parts, ending);
   const gateway = gateways.get(mode) as TestGateway;
-  const broken = { status: 0, complete: false, text: '' } as Answer;
+  const broken = { status: 0, complete: false, text: '' } as ClientResponse;
   return gateway.call(target, more).catch(() => broken);
 }
 
 /** Makes the upstream write these bytes to its socket and then close the connection. */
-function answerWith(parts: readonly (string | Buffer)[], ending: Cancellation): void {
+function respondWith(parts: readonly (string | Buffer)[], ending: Cancellation): void {
   fake.handler = async (_request, response: ServerResponse) => {
     const { socket } = response;
     for (const part of parts) {
@@ -70,9 +70,9 @@ function answerWith(parts: readonly (string | Buffer)[], ending: Cancellation): 
 type Cancellation = 'reset' | 'end';
 
 /** Expects a broken connection or one of the gateway's own errors, never a complete success response. */
-function expectBroken(answer: Answer, target: string): void {
-  if (answer.complete)
-    expect([target, answer.status, answer.json?.code]).toEqual([
+function expectBroken(reply: ClientResponse, target: string): void {
+  if (reply.complete)
+    expect([target, reply.status, reply.json?.code]).toEqual([
       target,
       502,
       expect.stringMatching(/^upstream_(?:reset|response_too_large)$/),
@@ -119,8 +119,8 @@ describe.each(MODES)('in %s', (mode) => {
         [[`${HEAD}Connection: close\r\n\r\n`, BODY], 'end'],
         [[counted], 'reset'],
       ] as const) {
-        const answer = await call(mode, target, parts, ending);
-        expect([answer.status, answer.complete, answer.text]).toEqual([200, true, BODY]);
+        const reply = await call(mode, target, parts, ending);
+        expect([reply.status, reply.complete, reply.text]).toEqual([200, true, BODY]);
       }
     }
   });
@@ -129,8 +129,8 @@ describe.each(MODES)('in %s', (mode) => {
     const head = await call(mode, PASSED, [`${HEAD}Connection: close\r\n\r\n`], 'reset', { method: 'HEAD' });
     expect([head.status, head.complete]).toEqual([200, true]);
     for (const status of ['204 None', '304 Same']) {
-      const answer = await call(mode, PASSED, [`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`], 'reset');
-      expect([answer.status, answer.complete]).toEqual([Number(status.slice(0, 3)), true]);
+      const reply = await call(mode, PASSED, [`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`], 'reset');
+      expect([reply.status, reply.complete]).toEqual([Number(status.slice(0, 3)), true]);
     }
     // In the other modes, Portico fetches the whole page for a documented HEAD request.
     if (mode !== 'observe') return;
@@ -161,7 +161,7 @@ describe.each(MODES)('in %s, an HTTP/1.0 client', (mode) => {
     ['reset, which is too large for memory', `${' '.repeat(200_000)}{`, 200_001],
   ])('notices a body without a length that was %s', async (_name, body, bytes) => {
     for (const target of [DOCUMENTED, LIST, PASSED]) {
-      answerWith([`${HEAD}Connection: close\r\n\r\n`, body], 'reset');
+      respondWith([`${HEAD}Connection: close\r\n\r\n`, body], 'reset');
       const { text, ending } = await callOld(target);
       if (text.startsWith('HTTP/1.1 502')) continue;
       expect([target, ending]).toEqual([target, 'ECONNRESET']);
@@ -172,7 +172,7 @@ describe.each(MODES)('in %s, an HTTP/1.0 client', (mode) => {
   });
 
   it('gets a complete body without a length with a clean end', async () => {
-    answerWith([`${HEAD}Connection: close\r\n\r\n`, BODY], 'end');
+    respondWith([`${HEAD}Connection: close\r\n\r\n`, BODY], 'end');
     for (const target of [DOCUMENTED, PASSED]) {
       const { text, ending } = await callOld(target);
       expect([ending, text.endsWith(BODY)]).toEqual(['end', true]);
@@ -182,7 +182,7 @@ describe.each(MODES)('in %s, an HTTP/1.0 client', (mode) => {
 
 it('the verdict on a body that is known to be incomplete is `incomplete`, never `conforming`', async () => {
   const gateway = gateways.get('observe') as TestGateway;
-  answerWith([`${HEAD}Connection: close\r\n\r\n`, '{"a"'], 'reset');
+  respondWith([`${HEAD}Connection: close\r\n\r\n`, '{"a"'], 'reset');
   const { port } = new URL(gateway.url);
   const socket = connect(Number(port), '127.0.0.1');
   socket.on('error', () => undefined);
@@ -212,8 +212,8 @@ describe('a truncated compressed body', () => {
     const whole = code(BODY);
     for (const length of [1, 5, 12, Math.floor(whole.length / 2), whole.length - 1]) {
       const head = `${HEAD}Content-Encoding: ${coding}\r\nConnection: close\r\n\r\n`;
-      const answer = await call('strict', DOCUMENTED, [head, whole.subarray(0, length)], 'end');
-      expect([length, answer.status, answer.json?.code]).toEqual([length, 502, 'upstream_reset']);
+      const reply = await call('strict', DOCUMENTED, [head, whole.subarray(0, length)], 'end');
+      expect([length, reply.status, reply.json?.code]).toEqual([length, 502, 'upstream_reset']);
     }
   });
 
@@ -224,8 +224,8 @@ describe('a truncated compressed body', () => {
       const cut = code(BODY).subarray(0, 20);
       for (const target of [DOCUMENTED, PASSED]) {
         const head = `${HEAD}Content-Encoding: ${coding}\r\nConnection: close\r\n\r\n`;
-        const answer = await call('observe', target, [head, cut], 'end');
-        expect([answer.status, answer.headers['content-encoding'], answer.bytes]).toEqual([200, coding, cut]);
+        const reply = await call('observe', target, [head, cut], 'end');
+        expect([reply.status, reply.headers['content-encoding'], reply.bytes]).toEqual([200, coding, cut]);
       }
     },
   );

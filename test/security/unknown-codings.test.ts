@@ -49,11 +49,13 @@ describe.each(NAMES)('in %s', (name) => {
       fake.requests.length = 0;
       for (let call = 1; call <= 2; call += 1) {
         const before = fake.requests.length;
-        const answer = await gateway.call(target);
+        const response = await gateway.call(target);
         // If a body may contain private comment members that must be removed, but Portico cannot read the body, it
         // refuses the response.
-        if (target === COMMENT && answer.status === 502) expect(answer.headers).not.toHaveProperty('content-encoding');
-        else expect([answer.status, answer.headers['content-encoding'], answer.bytes]).toEqual([200, coding, body]);
+        if (target === COMMENT && response.status === 502)
+          expect(response.headers).not.toHaveProperty('content-encoding');
+        else
+          expect([response.status, response.headers['content-encoding'], response.bytes]).toEqual([200, coding, body]);
         // The first request for an operation is repeated, without asking for a coding.
         const sent = fake.requests.slice(before);
         expect(sent.length).toBeGreaterThanOrEqual(1);
@@ -68,8 +70,8 @@ describe('a refusal', () => {
   it.each(CODINGS)('does not name the upstream’s content coding: %s', async (coding) => {
     const headers = { 'Content-Type': 'application/json', 'Content-Encoding': coding };
     fake.handler = () => ({ status: 500, headers, body: gzipSync('{"error":"x"}') });
-    const answer = await (gateways.get('strict') as TestGateway).call(LIST);
-    expect(answer.headers).not.toHaveProperty('content-encoding');
-    expect(answer.json?.code).toBe('upstream_error');
+    const response = await (gateways.get('strict') as TestGateway).call(LIST);
+    expect(response.headers).not.toHaveProperty('content-encoding');
+    expect(response.json?.code).toBe('upstream_error');
   });
 });

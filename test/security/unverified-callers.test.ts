@@ -1,8 +1,8 @@
 import { levelsIn } from '../builders/levels-in.ts';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, basic } from '../builders/call.ts';
+import { type ClientResponse, basic } from '../builders/call.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { expectError } from '../builders/expect-error.ts';
 import { type FakeHandler, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { fastRoles } from '../builders/fast-roles.ts';
@@ -65,9 +65,9 @@ const CREDENTIALS: Readonly<Record<string, Credential>> = {
 };
 
 /** Responds with the examples, but adds private fields to every comment. */
-const answers: FakeHandler = (request) => {
-  const answer = exampleAnswer(request);
-  if (request.path !== COMMENTS && request.path !== ANSWER_COMMENTS) return answer;
+const respond: FakeHandler = (request) => {
+  const usual = exampleResponse(request);
+  if (request.path !== COMMENTS && request.path !== ANSWER_COMMENTS) return usual;
   const page = exampleOf(request.path === COMMENTS ? 'listNodeComments' : 'listAnswerComments');
   const comments = (request.path === COMMENTS ? page : page.list) as unknown as object[];
   for (const comment of comments)
@@ -75,7 +75,7 @@ const answers: FakeHandler = (request) => {
   return { json: page };
 };
 
-const showsPrivate = ({ text }: Answer) => text.includes('"visibility"') || text.includes('"recipients"');
+const showsPrivate = ({ text }: ClientResponse) => text.includes('"visibility"') || text.includes('"recipients"');
 
 /** Returns the expected result of a request when the two checks have these levels. */
 function expected(authentication: Level, permissions: Level, { is, headers }: Credential, target: Target): string {
@@ -89,7 +89,7 @@ function expected(authentication: Level, permissions: Level, { is, headers }: Cr
   return isPrivate && verified ? '200 private' : '200';
 }
 
-function outcome(got: Answer): string {
+function outcome(got: ClientResponse): string {
   if (got.status === 401) {
     expect(got.headers['www-authenticate']).toMatch(/^Basic realm=/);
     return `401 ${got.json['code']}`;
@@ -99,7 +99,7 @@ function outcome(got: Answer): string {
 
 let fake: FakeUpstream;
 beforeAll(async () => {
-  fake = await startFakeUpstream(knowing(answers));
+  fake = await startFakeUpstream(knowing(respond));
 });
 
 const start = (config: object, clock = createTestClock(), roles?: string): Promise<TestGateway> =>
@@ -179,7 +179,7 @@ describe('an unverified caller under enforced permissions', () => {
     const clock = createTestClock();
     const gateway = await start({ checks: ENFORCED }, clock);
     fake.handler = (request, response) =>
-      request.path === PROBE ? { status: 500, json: { error: 'down' } } : answers(request, response);
+      request.path === PROBE ? { status: 500, json: { error: 'down' } } : respond(request, response);
     try {
       const got = await gateway.call(RESTRICTED, { user: 'moderator' });
       expectError(got, 503, 'verification_unavailable');
@@ -187,16 +187,16 @@ describe('an unverified caller under enforced permissions', () => {
       expect((await gateway.call(PUBLIC, { user: 'moderator' })).status).toBe(200);
       expect(showsPrivate(await gateway.call(COMMENTS, { user: 'moderator' }))).toBe(false);
     } finally {
-      fake.handler = knowing(answers);
+      fake.handler = knowing(respond);
     }
   });
 
   it('turns a probe that accepts every credential into a configuration error at startup', async () => {
-    fake.handler = (request, response) => (request.path === PROBE ? { status: 404 } : answers(request, response));
+    fake.handler = (request, response) => (request.path === PROBE ? { status: 404 } : respond(request, response));
     try {
       await expect(start({ checks: ENFORCED })).rejects.toThrow(/accepts a wrong credential/);
     } finally {
-      fake.handler = knowing(answers);
+      fake.handler = knowing(respond);
     }
   });
 

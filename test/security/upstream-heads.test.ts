@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Answer } from '../builders/call.ts';
+import type { ClientResponse } from '../builders/call.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { operationOf, targetOf } from '../builders/operations.ts';
@@ -39,14 +39,14 @@ const SUCCESS = '200 OK';
  * Sends one of the requests in `WAYS`. The upstream writes the given bytes and then its final response with this status
  * line.
  */
-async function send(way: keyof typeof WAYS, mode: string, before: string, status = SUCCESS): Promise<Answer> {
+async function send(way: keyof typeof WAYS, mode: string, before: string, status = SUCCESS): Promise<ClientResponse> {
   const body = JSON.stringify(WAYS[way][2]);
   const head = [`HTTP/1.1 ${status}`, 'Content-Type: application/json', `Content-Length: ${body.length}`, '', ''];
   return exchange(way, mode, before + head.join('\r\n') + body);
 }
 
 /** Sends one of the requests in `WAYS`. The upstream responds with the given bytes, one per character of `bytes`. */
-async function exchange(way: keyof typeof WAYS, mode: string, bytes: string): Promise<Answer> {
+async function exchange(way: keyof typeof WAYS, mode: string, bytes: string): Promise<ClientResponse> {
   const [method, target] = WAYS[way];
   fake.requests.length = 0;
   fake.handler = (_request, { socket }) => void socket?.end(Buffer.from(bytes, 'latin1'));
@@ -59,7 +59,12 @@ async function exchange(way: keyof typeof WAYS, mode: string, bytes: string): Pr
 }
 
 /** Sends one of these requests. The upstream writes a chunked response with this header. */
-async function sendCoded(way: keyof typeof WAYS, mode: string, header: string, status: string): Promise<Answer> {
+async function sendCoded(
+  way: keyof typeof WAYS,
+  mode: string,
+  header: string,
+  status: string,
+): Promise<ClientResponse> {
   const body = JSON.stringify(WAYS[way][2]);
   const chunked = `${Buffer.byteLength(body).toString(16)}\r\n${body}\r\n0\r\n\r\n`;
   return exchange(

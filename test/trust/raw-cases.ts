@@ -85,7 +85,7 @@ const UNKNOWN_CODING: RawOutcome = { ...REFUSED, statuses: [501] };
 const SERVED: RawOutcome = { statuses: [200], upstream: 1, closed: false };
 const LAST: RawOutcome = { ...SERVED, closed: true };
 /** Returns the outcome of a refusal that leaves the connection usable. */
-const answered = (...statuses: readonly number[]): RawOutcome => ({ statuses, upstream: 0, closed: false });
+const replies = (...statuses: readonly number[]): RawOutcome => ({ statuses, upstream: 0, closed: false });
 
 // Cases in which a declared length determines where the body ends.
 const length = (value: string) => post([`Content-Length: ${value}`], BODY);
@@ -427,7 +427,7 @@ add(
     'with dots and a backslash': line('GET /services/v2/..\\x HTTP/1.1'),
     'in absolute form with two dots': line('GET http://x/services/v2/../x HTTP/1.1'),
   },
-  answered(400),
+  replies(400),
 );
 add(
   'a target',
@@ -444,7 +444,7 @@ add(
     'with an encoded line break': line('GET /a%0d%0aX-A:%20b HTTP/1.1'),
     'with brackets': line('GET /a[b]{c}|d^e`"<> HTTP/1.1'),
   },
-  answered(404),
+  replies(404),
   { statuses: [200], upstream: 1 },
 );
 add(
@@ -453,7 +453,7 @@ add(
     'that is too long': line(`GET /services/v2/${'a'.repeat(8200)} HTTP/1.1`),
     'with a query that is too long': line(`GET TARGET?${'a'.repeat(8200)} HTTP/1.1`),
   },
-  answered(414),
+  replies(414),
 );
 add(
   'a target',
@@ -557,7 +557,7 @@ add(
     ],
     (method) => line(`${method} TARGET HTTP/1.1`, ...(method === 'QUERY' ? ['Content-Length: 0'] : [])),
   ),
-  answered(405),
+  replies(405),
   { statuses: [200], upstream: 1 },
 );
 add('the method', { 'of HEAD': line('HEAD TARGET HTTP/1.1') }, SERVED);
@@ -569,7 +569,7 @@ add(
       line('DELETE TARGET HTTP/1.1', 'Transfer-Encoding: chunked')(targets) + CHUNKS,
     'that an override header changes': line('POST TARGET HTTP/1.1', 'X-HTTP-Method-Override: PUT', 'Content-Length: 0'),
   },
-  answered(405),
+  replies(405),
   { statuses: [200], upstream: 1 },
 );
 
@@ -698,7 +698,7 @@ add(
     ...each('of', ['x', '200-ok', '100 continue', '100-', '100-continued'], (value) => get(`Expect: ${value}`)),
     'that is unknown, with a body': post(['Expect: x', 'Content-Length: 12'], BODY),
   },
-  answered(417),
+  replies(417),
 );
 
 // Node sends the interim response if the header contains the word `100-continue`.
@@ -707,7 +707,7 @@ add(
   each('of', ['100-continue, x', '100-continue;x', 'x-100-continue', '100-continue, 100-continue'], (value) =>
     get(`Expect: ${value}`),
   ),
-  answered(100, 417),
+  replies(100, 417),
 );
 
 // Cases for credentials.
@@ -753,7 +753,7 @@ add(
     ].flat(),
     credential,
   ),
-  answered(401),
+  replies(401),
   { statuses: [200], upstream: 1 },
 );
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { basic } from '../builders/call.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { heldMemory } from '../builders/held-memory.ts';
 import { isLongRun } from '../builders/property-runs.ts';
@@ -27,7 +27,7 @@ let fake: FakeUpstream;
 let strict: TestGateway;
 let observing: TestGateway;
 beforeAll(async () => {
-  fake = await startFakeUpstream((request) => exampleAnswer(request));
+  fake = await startFakeUpstream((request) => exampleResponse(request));
   // The cache is off, so that stored data does not look like a leak.
   const config = {
     cache: { enabled: false },
@@ -111,8 +111,8 @@ describe('a client that leaves', () => {
           leave(portOf(gateway), message.slice(0, length), how),
         );
         // A connection that ends in the middle of a message receives no response, or only a 400 or a 408.
-        const answered = texts.filter((text) => statusesIn(text).some((status) => status !== 400 && status !== 408));
-        expect(answered).toEqual([]);
+        const replied = texts.filter((text) => statusesIn(text).some((status) => status !== 400 && status !== 408));
+        expect(replied).toEqual([]);
       }
       expect(fake.requests).toEqual([]);
       await expectNoSockets();

@@ -1,7 +1,7 @@
 import { connect as connectTls, createSecureContext } from 'node:tls';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/lib/clock.ts';
-import { exampleAnswer } from '../builders/example-answer.ts';
+import { exampleResponse } from '../builders/example-response.ts';
 import { type FakeRequest, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { createTestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
@@ -30,8 +30,8 @@ const PATIENT = { queue: 1000, queueTimeoutMs: 60_000, totalTimeoutMs: 60_000 };
 
 /** Returns the documented response, but always with status 200, which simplifies the case table. */
 const respond = (request: FakeRequest) => {
-  const answer = exampleAnswer(request);
-  return answer.status === 404 ? { json: {} } : { ...answer, status: 200 };
+  const response = exampleResponse(request);
+  return response.status === 404 ? { json: {} } : { ...response, status: 200 };
 };
 
 let fake: FakeUpstream;

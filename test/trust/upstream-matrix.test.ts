@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Answer, Call } from '../builders/call.ts';
+import type { ClientResponse, Call } from '../builders/call.ts';
 import { exampleOf } from '../builders/contract-examples.ts';
 import { createTestClock, type TestClock } from '../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
@@ -120,7 +120,7 @@ function validResponseTo({ target }: { readonly target: string }): ValidResponse
 /** What the client received. */
 interface Result {
   /** The response. Undefined if the connection was closed without a response. */
-  readonly answer: Answer | undefined;
+  readonly response: ClientResponse | undefined;
   readonly gaveUp: boolean;
 }
 
@@ -209,8 +209,8 @@ async function startWorld(setting: Setting, faults: readonly Fault[]): Promise<W
 async function ask({ gateway }: World, one: Case, patienceMs: number): Promise<Result> {
   const { target, call } = requestOf(one);
   const signal = AbortSignal.timeout(patienceMs);
-  const answer = await gateway.call(target, { ...call, signal }).catch(() => undefined);
-  return { answer, gaveUp: signal.aborted };
+  const response = await gateway.call(target, { ...call, signal }).catch(() => undefined);
+  return { response, gaveUp: signal.aborted };
 }
 
 const patienceOf = (one: Case) => (expectedOf(one) === 'waits' ? PATIENCE_MS.unlimited : PATIENCE_MS.limited);
@@ -292,9 +292,9 @@ const LEGACY: Readonly<Record<string, Outcome>> = {
 
 function outcomeOf(one: Case, result: Result | undefined): string {
   if (result?.gaveUp === true) return 'waits';
-  const { answer } = result ?? {};
-  if (answer?.complete !== true) return 'broken';
-  const { status, bytes, json, headers, rawHeaders, text } = answer;
+  const { response } = result ?? {};
+  if (response?.complete !== true) return 'broken';
+  const { status, bytes, json, headers, rawHeaders, text } = response;
   const valid = validResponseTo(requestOf(one));
   const types = rawHeaders.filter((_, at) => at % 2 === 0).filter((name) => name.toLowerCase() === 'content-type');
   const isPlainJson =

@@ -17,7 +17,7 @@ import {
 } from './workload.ts';
 
 /** A write whose response has arrived. Only the upstream's log shows when it took effect. */
-export interface AnsweredWrite {
+export interface CompletedWrite {
   readonly number: number;
   readonly tags: readonly string[];
   readonly respondedAt: number;
@@ -26,7 +26,7 @@ export interface AnsweredWrite {
 /** What the callers in a run received. */
 export interface Seen {
   readonly reads: ReadEvent[];
-  readonly writes: AnsweredWrite[];
+  readonly writes: CompletedWrite[];
   readonly failures: FailureEvent[];
   readonly arrivals: ArrivalEvent[];
   /** Requests correctly refused because the caller lacks a permission. */
@@ -106,7 +106,7 @@ function writeAsk(
   kind: WriteKind,
   node: number,
   seen: Seen,
-  onAnswer?: (number: number) => void,
+  onResponse?: (number: number) => void,
 ): Ask {
   const startedAt = now();
   const isAllowed = mayRequest(account, kind);
@@ -125,7 +125,7 @@ function writeAsk(
       const number = Number(/"id":(\d+)/.exec(body.toString('latin1'))?.[1]);
       if (status !== kind.status || Number.isNaN(number)) return fail(`status ${status}${codeIn(response)}`);
       seen.writes.push({ number, tags: purgedTags(kind, node), respondedAt: now() });
-      onAnswer?.(number);
+      onResponse?.(number);
       return undefined;
     },
   };

@@ -63,7 +63,7 @@ async function client() {
         (response) => {
           response.resume();
           response.once('end', () => {
-            count('answered');
+            count('responded');
             resolve();
           });
         },

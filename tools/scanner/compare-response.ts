@@ -37,8 +37,8 @@ export function createCompareResponse(
     const scanned = scan(operation, parameters, { status, mediaType: MEDIA_TYPE, bytes });
     const parsed = parseBounded(bytes, DEFAULT_JSON_LIMITS);
     const json = parsed.state === 'parsed' ? parsed.value : undefined;
-    const answer = { status, mediaType: MEDIA_TYPE, isEmpty: bytes.length === 0, json };
-    const findings = contract.checkResponse(operation, parameters, answer);
+    const response = { status, mediaType: MEDIA_TYPE, isEmpty: bytes.length === 0, json };
+    const findings = contract.checkResponse(operation, parameters, response);
     const isValid = json !== undefined && findings.verdict === 'valid';
     if (typeof scanned !== 'object') return isValid ? 'closer' : 'both invalid';
     if (!isValid) return `WRONG: accepts a body with the verdict ${parsed.state} ${findings.verdict}`;

@@ -16,11 +16,11 @@ app.use(
     selfHandleResponse: true,
     on: {
       // The validator checks only bodies sent with res.json, so each response is buffered, parsed and serialized again.
-      proxyRes: (answer, _request, response) => {
+      proxyRes: (incoming, _request, response) => {
         const parts: Buffer[] = [];
-        answer.on('data', (part: Buffer) => parts.push(part));
-        answer.on('end', () => {
-          (response as Response).status(answer.statusCode ?? 502).json(JSON.parse(Buffer.concat(parts).toString()));
+        incoming.on('data', (part: Buffer) => parts.push(part));
+        incoming.on('end', () => {
+          (response as Response).status(incoming.statusCode ?? 502).json(JSON.parse(Buffer.concat(parts).toString()));
         });
       },
     },

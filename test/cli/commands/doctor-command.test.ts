@@ -83,10 +83,10 @@ describe('portico doctor', () => {
     'says that the password is wrong, after at most two tries, if it gets %d',
     async (status) => {
       const server = await startFakeUpstream(async (request, response) => {
-        const answer = await healthy(request, response);
-        return answer?.status === 401 && request.headers.authorization !== undefined
-          ? { ...answer, status, headers: { ...answer.headers, Location: '/login' } }
-          : answer;
+        const usual = await healthy(request, response);
+        return usual?.status === 401 && request.headers.authorization !== undefined
+          ? { ...usual, status, headers: { ...usual.headers, Location: '/login' } }
+          : usual;
       });
       const { code, out, err } = await portico('/', ['doctor', server.url, ...QUICK, '--user', 'checker'], {
         PORTICO_PASSWORD: 'wrong horse',
@@ -103,8 +103,8 @@ describe('portico doctor', () => {
   // Realms, headers and errors come from the server and may even contain the credential.
   it('never shows the password, nor control characters from the server', async () => {
     const server = await startFakeUpstream(async (request, response) => {
-      const answer = await healthy(request, response);
-      return { ...answer, headers: { ...answer?.headers, 'WWW-Authenticate': 'Basic realm="\u009b31m"' } };
+      const usual = await healthy(request, response);
+      return { ...usual, headers: { ...usual?.headers, 'WWW-Authenticate': 'Basic realm="\u009b31m"' } };
     });
     const folder = tempFolder();
     writeFileSync(join(folder, 'password'), 'correct horse\n');

@@ -14,7 +14,7 @@ import { createScanResponse } from '../../../src/engine/pipeline/scan-response.t
 import { openScanner } from '../../../src/engine/scanner/open-scanner.ts';
 import { exampleOf } from '../../builders/contract-examples.ts';
 import { type OperationCase, OPERATIONS, EXAMPLE_IDS } from '../../builders/operations.ts';
-import { type FakeAnswer, startFakeUpstream } from '../../builders/fake-upstream.ts';
+import { type FakeResponse, startFakeUpstream } from '../../builders/fake-upstream.ts';
 import { knowing } from '../../builders/knowing-upstream.ts';
 import { startTestGateway } from '../../builders/test-gateway.ts';
 import { bent, contract, document, example, judge, operation } from './sample.ts';
@@ -238,8 +238,8 @@ describe('a gateway that enforces responses', () => {
   const stored = ({ cached = false }: OperationCase) => cached;
 
   it('forwards and stores responses regardless of inferred statements', async () => {
-    let answer: FakeAnswer = {};
-    const upstream = await startFakeUpstream(knowing(() => answer));
+    let given: FakeResponse = {};
+    const upstream = await startFakeUpstream(knowing(() => given));
     const config = {
       mode: 'staging',
       checks: { responses: 'enforce', permissions: 'off' },
@@ -251,7 +251,7 @@ describe('a gateway that enforces responses', () => {
       let page = 0;
       // One place per schema and keyword is enough, because the tests above go through all places.
       for (const [{ operation: id, path, value }] of byName(STATEMENTS.filter(({ operation: of }) => of === one.id))) {
-        answer = { status: one.success, json: bent(bodyOf(id), path, value) };
+        given = { status: one.success, json: bent(bodyOf(id), path, value) };
         number += 1;
         page += 1;
         const target = `${one.target(EXAMPLE_IDS)}${stored(one) ? `?pageSize=${page}` : ''}`;

@@ -146,8 +146,8 @@ describe('loading the contract', () => {
     const loaded = loadContract({ ...CONTRACT_DEFAULTS, folder });
     expect(loaded.version).toBe(contract.version);
     const { values } = loaded.decodeParameters(operation('listIdeas'), { rawParameters: {} }, undefined);
-    const answer = { status: 200, mediaType: 'application/json', json: example('ideas') };
-    expect(loaded.checkResponse(operation('listIdeas'), values, answer).violations).toEqual([]);
+    const response = { status: 200, mediaType: 'application/json', json: example('ideas') };
+    expect(loaded.checkResponse(operation('listIdeas'), values, response).violations).toEqual([]);
   });
 
   it('reports the place of an invalid schema in the document', () => {

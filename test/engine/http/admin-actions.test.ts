@@ -25,7 +25,7 @@ async function reloadWith(handler: RequestHandler): Promise<readonly string[]> {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const sent = request({ port, host: '127.0.0.1', path: '/reload', method: 'POST', agent: false });
-  sent.on('response', (answer) => answer.resume());
+  sent.on('response', (response) => response.resume());
   // In one test, the connection is closed on purpose.
   sent.on('error', () => undefined);
   sent.end();

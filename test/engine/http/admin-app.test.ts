@@ -132,11 +132,11 @@ describe('the admin side', () => {
       ['/readyz', 'ready'],
       ['/upstreamz', 'healthy'],
     ] as const) {
-      const answer = await call(target);
-      expect([answer.status, answer.json.status]).toEqual([200, status]);
-      expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
-      expect(answer.headers).not.toHaveProperty('x-powered-by');
-      expect(answer.headers).not.toHaveProperty('etag');
+      const response = await call(target);
+      expect([response.status, response.json.status]).toEqual([200, status]);
+      expect(response.headers).toMatchObject({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+      expect(response.headers).not.toHaveProperty('x-powered-by');
+      expect(response.headers).not.toHaveProperty('etag');
     }
   });
 
@@ -212,14 +212,14 @@ describe('the admin side', () => {
 
   it('sends its metrics in their own media type', async () => {
     const { call } = await admin();
-    const answer = await call('/metrics');
-    expect([answer.text, answer.headers['content-type']]).toEqual(['portico_up 1\n', 'text/plain; charset=utf-8']);
+    const response = await call('/metrics');
+    expect([response.text, response.headers['content-type']]).toEqual(['portico_up 1\n', 'text/plain; charset=utf-8']);
   });
 
   it('compresses its metrics for a scraper that accepts gzip', async () => {
     const { call } = await admin();
-    const answer = await call('/metrics', { headers: { 'Accept-Encoding': 'gzip' } });
-    expect(answer.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept, Accept-Encoding' });
+    const response = await call('/metrics', { headers: { 'Accept-Encoding': 'gzip' } });
+    expect(response.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept, Accept-Encoding' });
     const plain = await call('/metrics', { headers: { 'Accept-Encoding': 'gzip;q=0' } });
     expect(plain.headers).not.toHaveProperty('content-encoding');
     expect(plain.text).toBe('portico_up 1\n');
@@ -275,8 +275,8 @@ describe('the admin side', () => {
       const { call, lines } = await admin({
         metrics: metricsWith(() => Promise.reject(error)),
       });
-      const answer = await call('/metrics');
-      expect([answer.status, answer.text.includes('secret')]).toEqual([500, false]);
+      const response = await call('/metrics');
+      expect([response.status, response.text.includes('secret')]).toEqual([500, false]);
       expect(
         lines.filter(({ level, msg }) => level === 'error' && msg === 'a request to the admin side failed'),
       ).toHaveLength(1);
@@ -297,23 +297,23 @@ describe('the admin side', () => {
 
   it('serves no other page', async () => {
     const { call } = await admin();
-    const answer = await call('/elsewhere');
-    expect([answer.status, answer.json]).toEqual([404, { error: 'This page does not exist on the admin side.' }]);
+    const response = await call('/elsewhere');
+    expect([response.status, response.json]).toEqual([404, { error: 'This page does not exist on the admin side.' }]);
     expect((await call('/cache/purge')).status).toBe(404);
   });
 
   it('serves the routes that it was last told to, and names the changes that they make', async () => {
-    const answer = (text: string) => express.Router().post('/end', (_req, res) => void res.json({ text }));
+    const response = (text: string) => express.Router().post('/end', (_req, res) => void res.json({ text }));
     const { call, side, actions, lines } = await admin({ guard: { loopback: true, token: 'secret' } }, [
-      operatorRoute('/levels', answer('first'), { actions: { '/end': 'lift' }, way: 'console' }),
-      { path: '/open', access: 'anyone', handler: answer('open') },
+      operatorRoute('/levels', response('first'), { actions: { '/end': 'lift' }, way: 'console' }),
+      { path: '/open', access: 'anyone', handler: response('open') },
     ]);
     const headers = { Authorization: 'Bearer secret' };
     const end = async (target: string, more: Call = {}) => (await call(target, { method: 'POST', ...more })).json;
     expect(await end('/levels/end', { headers })).toEqual({ text: 'first' });
     expect(await end('/levels/end/?x=1')).toMatchObject({ error: expect.stringContaining('token') as string });
     expect(await end('/open/end')).toEqual({ text: 'open' });
-    side.use([operatorRoute('/levels', answer('second'))]);
+    side.use([operatorRoute('/levels', response('second'))]);
     expect(await end('/levels/end', { headers })).toEqual({ text: 'second' });
     expect((await call('/open/end', { method: 'POST' })).status).toBe(404);
     expect(actions.map(({ action, outcome, way }) => [action, outcome, way])).toEqual([

@@ -27,10 +27,10 @@ const timers = () => process.getActiveResourcesInfo().filter((name) => name === 
 /** Sends a request over a persistent connection. */
 function kept(port: number): Promise<string> {
   return new Promise((resolve, reject) => {
-    const sent = request({ port, host: '127.0.0.1', agent }, (answer) => {
+    const sent = request({ port, host: '127.0.0.1', agent }, (reply) => {
       let text = '';
-      answer.on('data', (part: Buffer) => (text += part.toString()));
-      answer.on('end', () => resolve(text));
+      reply.on('data', (part: Buffer) => (text += part.toString()));
+      reply.on('end', () => resolve(text));
     });
     sent.on('error', reject);
     sent.end();
@@ -62,18 +62,18 @@ describe('a listener', () => {
 
   it('lets the app respond to an unknown expectation', async () => {
     const { listener, responses } = await listening();
-    const answer = callAt(listener.url, '/', { headers: { Expect: 'the unexpected' } });
+    const reply = callAt(listener.url, '/', { headers: { Expect: 'the unexpected' } });
     await until(() => responses.length === 1);
     responses[0]?.end('seen');
-    expect((await answer).text).toBe('seen');
+    expect((await reply).text).toBe('seen');
   });
 
   it('refuses a request without a Host header', async () => {
     const { port } = await listening();
     const socket = connect(port, '127.0.0.1');
     socket.write('GET / HTTP/1.1\r\n\r\n');
-    const [answer] = (await once(socket, 'data')) as [Buffer];
-    expect(answer.toString()).toMatch(/^HTTP\/1\.1 400 /);
+    const [reply] = (await once(socket, 'data')) as [Buffer];
+    expect(reply.toString()).toMatch(/^HTTP\/1\.1 400 /);
     socket.destroy();
   });
 });
@@ -81,22 +81,22 @@ describe('a listener', () => {
 describe('a listener that closes', () => {
   it('accepts no new connection and lets requests in flight finish', async () => {
     const { listener, responses, port, server } = await listening();
-    const answer = callAt(listener.url, '/');
+    const reply = callAt(listener.url, '/');
     await until(() => responses.length === 1);
     const closed = listener.close({ finishMs: 60_000, idleMs: 0 });
     await until(() => !server.listening);
     await expect(kept(port)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     responses[0]?.end('done');
-    expect((await answer).text).toBe('done');
+    expect((await reply).text).toBe('done');
     await closed;
   });
 
   it('does not wait for idle connections', async () => {
     const { listener, responses, port } = await listening();
-    const answer = kept(port);
+    const reply = kept(port);
     await until(() => responses.length === 1);
     responses[0]?.end('done');
-    await answer;
+    await reply;
     await listener.close({ finishMs: 60_000, idleMs: 0 });
   });
 
@@ -117,12 +117,12 @@ describe('a listener that closes', () => {
 
   it('does not wait for a connection whose response promised to keep it open', async () => {
     const { listener, responses, port } = await listening();
-    const answer = kept(port);
+    const reply = kept(port);
     await until(() => responses.length === 1);
     responses[0]?.writeHead(200).write('be');
     const closed = listener.close({ finishMs: 60_000, idleMs: 0 });
     responses[0]?.end('gun');
-    expect(await answer).toBe('begun');
+    expect(await reply).toBe('begun');
     await closed;
   });
 
@@ -135,9 +135,9 @@ describe('a listener that closes', () => {
 
   it('breaks the remaining connections after the grace period', async () => {
     const { listener, responses } = await listening();
-    const answer = callAt(listener.url, '/');
+    const reply = callAt(listener.url, '/');
     await until(() => responses.length === 1);
-    const broken = expect(answer).rejects.toMatchObject({ code: 'ECONNRESET' });
+    const broken = expect(reply).rejects.toMatchObject({ code: 'ECONNRESET' });
     await listener.close({ finishMs: 1 });
     await broken;
   });

@@ -117,9 +117,9 @@ describe('createPublicHandler', () => {
   describe('the public side', () => {
     it('replies to a documented request and records it once, completely', async () => {
       const { call, recorded, next } = await published();
-      const answer = await call(`${THINGS}?q=x`, { headers: { 'X-Request-Id': 'mine' } });
-      expect([answer.status, answer.json]).toEqual([200, pageOf([1])]);
-      expect(answer.headers).toMatchObject({ via: '1.1 portico', 'x-request-id': 'mine' });
+      const received = await call(`${THINGS}?q=x`, { headers: { 'X-Request-Id': 'mine' } });
+      expect([received.status, received.json]).toEqual([200, pageOf([1])]);
+      expect(received.headers).toMatchObject({ via: '1.1 portico', 'x-request-id': 'mine' });
       await until(() => recorded.length === 1);
       expect(recorded).toMatchObject([
         {
@@ -129,7 +129,7 @@ describe('createPublicHandler', () => {
           target: `${THINGS}?q=x`,
           caller: 'alice',
           status: 200,
-          bytes: answer.bytes.length,
+          bytes: received.bytes.length,
           seconds: 0.5,
         },
       ]);
@@ -142,10 +142,10 @@ describe('createPublicHandler', () => {
 
     it('does the same for a synchronous reply', async () => {
       const { call, recorded } = await handled(() => page, { authenticate: () => VERIFIED });
-      const answer = await call(RAW);
-      expect([answer.status, answer.text, answer.headers.etag]).toEqual([200, '{"a":1}', '"tag"']);
+      const received = await call(RAW);
+      expect([received.status, received.text, received.headers.etag]).toEqual([200, '{"a":1}', '"tag"']);
       await until(() => recorded.length > 0);
-      expect(recorded).toMatchObject([{ status: 200, bytes: answer.bytes.length, seconds: 0.5, caller: 'alice' }]);
+      expect(recorded).toMatchObject([{ status: 200, bytes: received.bytes.length, seconds: 0.5, caller: 'alice' }]);
       await call(RAW, { headers: { 'If-None-Match': '"tag"' } });
       await until(() => recorded.length > 1);
       expect(recorded.slice(1)).toMatchObject([{ status: 304, bytes: 0 }]);
@@ -171,27 +171,27 @@ describe('createPublicHandler', () => {
         ['X-Request-Id', 'theirs'],
       ] as const;
       const { call } = await handled(() => replyWith({}, { headers }), {}, {});
-      const answer = await call(THINGS, { headers: { 'X-Request-Id': 'mine', 'If-None-Match': '"theirs"' } });
-      expect(answer.status).toBe(200);
-      expect(answer.headers).toMatchObject({ 'cache-control': 'private, no-store', 'x-request-id': 'mine' });
-      expect(answer.headers).not.toHaveProperty('etag');
+      const received = await call(THINGS, { headers: { 'X-Request-Id': 'mine', 'If-None-Match': '"theirs"' } });
+      expect(received.status).toBe(200);
+      expect(received.headers).toMatchObject({ 'cache-control': 'private, no-store', 'x-request-id': 'mine' });
+      expect(received.headers).not.toHaveProperty('etag');
     });
 
     it('leaves the headers of a stored response as its plan set them', async () => {
       const headers = [...JSON_TYPE, ['Cache-Control', 'private, no-cache'], ['Cache-Status', 'portico; hit']] as const;
       const { call } = await handled(() => replyWith({}, { headers, etag: '"ours"' }));
-      const answer = await call(THINGS);
-      expect(answer.headers).toMatchObject({ 'cache-control': 'private, no-cache', 'cache-status': 'portico; hit' });
+      const received = await call(THINGS);
+      expect(received.headers).toMatchObject({ 'cache-control': 'private, no-cache', 'cache-status': 'portico; hit' });
       expect((await call(THINGS, { headers: { 'If-None-Match': '"ours"' } })).status).toBe(304);
     });
 
     it('leaves a response unchanged in observe mode, even for conditional requests', async () => {
       const headers = [...JSON_TYPE, ['ETag', '"theirs"'], ['Set-Cookie', 'a=b'], ['X-Request-Id', 'theirs']] as const;
       const { call } = await handled(() => replyWith({}, { headers }), {}, { transparent: true });
-      const answer = await call(THINGS, { headers: { 'If-None-Match': '"theirs"', 'X-Request-Id': 'mine' } });
-      expect(answer.status).toBe(200);
-      expect(answer.headers).toMatchObject({ etag: '"theirs"', 'set-cookie': ['a=b'], 'x-request-id': 'theirs' });
-      expect(answer.headers).not.toHaveProperty('cache-control');
+      const received = await call(THINGS, { headers: { 'If-None-Match': '"theirs"', 'X-Request-Id': 'mine' } });
+      expect(received.status).toBe(200);
+      expect(received.headers).toMatchObject({ etag: '"theirs"', 'set-cookie': ['a=b'], 'x-request-id': 'theirs' });
+      expect(received.headers).not.toHaveProperty('cache-control');
     });
 
     it('uses forwarding headers only from trusted proxies', async () => {
@@ -243,11 +243,11 @@ describe('createPublicHandler', () => {
     ])('by its plan %s gets the usual error body and is recorded once', async (_when, handle) => {
       for (const authenticate of [() => VERIFIED, () => Promise.resolve(VERIFIED)]) {
         const { call, recorded } = await handled(handle, { authenticate });
-        const answer = await call(RAW);
-        expectError(answer, 403, 'permission_denied');
+        const received = await call(RAW);
+        expectError(received, 403, 'permission_denied');
         await until(() => recorded.length > 0);
         await turn();
-        expect(recorded).toMatchObject([{ error: 'permission_denied', status: 403, bytes: answer.bytes.length }]);
+        expect(recorded).toMatchObject([{ error: 'permission_denied', status: 403, bytes: received.bytes.length }]);
       }
     });
 
@@ -271,9 +271,9 @@ describe('createPublicHandler', () => {
       const { call, recorded } = await handled(() => {
         throw new TypeError('secret');
       });
-      const answer = await call(RAW);
-      expectError(answer, 500, 'internal_error');
-      expect(answer.text).not.toContain('secret');
+      const received = await call(RAW);
+      expectError(received, 500, 'internal_error');
+      expect(received.text).not.toContain('secret');
       await until(() => recorded.length === 1);
       expect(recorded).toMatchObject([{ error: 'internal_error', cause: 'TypeError: secret' }]);
     });
@@ -388,10 +388,10 @@ describe('createPublicHandler', () => {
           }),
       );
       const left = new AbortController();
-      const answer = call(THINGS, { signal: left.signal }).catch(() => 'left');
+      const received = call(THINGS, { signal: left.signal }).catch(() => 'left');
       await until(() => exchanges.length === 1);
       left.abort();
-      expect(await answer).toBe('left');
+      expect(await received).toBe('left');
       await until(() => recorded.length === 1);
       expect(recorded[0]?.status).toBe(0);
     });
@@ -420,12 +420,12 @@ describe('createPublicHandler', () => {
     const passes: FakeGatewayParts = { verdict: { pass: true, permission: undefined, reported: true } };
     const OTHER = '/services/v2/other.json';
 
-    const answer = (headers: HeaderPairs = []) => ({ status: 200, headers, body: bodyOf('x'), attempts: 1 });
+    const exchanged = (headers: HeaderPairs = []) => ({ status: 200, headers, body: bodyOf('x'), attempts: 1 });
 
     it('gets the upstream’s response unchanged, with the edge headers', async () => {
       const { call, recorded, sent } = await published({
         ...passes,
-        passed: () => answer([['X-Request-Id', 'theirs']]),
+        passed: () => exchanged([['X-Request-Id', 'theirs']]),
       });
       const { status, text, headers } = await call(OTHER);
       expect([status, text]).toEqual([200, 'x']);
@@ -447,7 +447,7 @@ describe('createPublicHandler', () => {
     it('is remembered if nothing is reported about it', async () => {
       for (const reported of [true, false]) {
         const verdict = { pass: true, permission: undefined, reported } as const;
-        const { call, gateway, judged, authenticated } = await published({ verdict, passed: answer });
+        const { call, gateway, judged, authenticated } = await published({ verdict, passed: exchanged });
         for (let times = 0; times < 3; times += 1) await call(OTHER);
         expect([gateway.targets.size, judged.length]).toEqual(reported ? [0, 3] : [1, 1]);
         expect(authenticated).toHaveLength(3);
@@ -606,12 +606,12 @@ describe("a client's abort signal", () => {
 
   it('is not aborted after a written reply', async () => {
     const { url, response } = await asked();
-    const answer = callAt(url, '/');
+    const received = callAt(url, '/');
     const held = await response;
     const closed = once(held, 'close');
     const before = clientGone(held);
     held.end('whole');
-    expect((await answer).text).toBe('whole');
+    expect((await received).text).toBe('whole');
     await closed;
     expect([before.aborted, clientGone(held).aborted]).toEqual([false, false]);
   });

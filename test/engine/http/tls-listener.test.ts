@@ -17,11 +17,11 @@ afterEach(async () => {
 
 const echo: RequestListener = (request, response) => {
   const parts: Buffer[] = [];
-  const answer = () => response.end(`<${request.url} ${Buffer.concat(parts).toString()}>`);
+  const reply = () => response.end(`<${request.url} ${Buffer.concat(parts).toString()}>`);
   request.on('data', (part: Buffer) => parts.push(part));
   // The stream for a request without a body has already ended.
-  if (request.readableEnded) answer();
-  else request.on('end', answer);
+  if (request.readableEnded) reply();
+  else request.on('end', reply);
 };
 
 /** Starts a listener, with or without TLS. */

@@ -36,7 +36,7 @@ async function caught(thrown: unknown, more: Failing = {}, call: Call = {}) {
     const before = more.before?.(response) ?? Promise.resolve();
     void before.then(() => writeError(thrown, request, response, trace, options));
   });
-  return { answer: await callAt(url, '/', call), trace, asked };
+  return { reply: await callAt(url, '/', call), trace, asked };
 }
 
 const denied = new GatewayError('permission_denied', 'You may not.', {
@@ -54,8 +54,8 @@ const begin = (response: ServerResponse) =>
 
 describe('an error from Portico', () => {
   it('is sent in the usual form, with its own headers and the edge headers', async () => {
-    const { answer, trace, asked } = await caught(denied);
-    expect(answer).toMatchObject({
+    const { reply, trace, asked } = await caught(denied);
+    expect(reply).toMatchObject({
       status: 403,
       json: {
         error: 'You may not.',
@@ -66,14 +66,14 @@ describe('an error from Portico', () => {
       },
       headers: {
         'content-type': 'application/json; charset=utf-8',
-        'content-length': String(answer.bytes.length),
+        'content-length': String(reply.bytes.length),
         'cache-control': 'no-store',
         'x-why': 'because',
         'x-request-id': 'request-1',
         via: '1.1 portico',
       },
     });
-    expect(trace).toMatchObject({ error: 'permission_denied', bytes: answer.bytes.length });
+    expect(trace).toMatchObject({ error: 'permission_denied', bytes: reply.bytes.length });
     expect(trace.cause).toBeUndefined();
     expect(asked).toEqual(['listThings']);
   });
@@ -87,10 +87,10 @@ describe('an error from Portico', () => {
     ['application/*', false],
     ['text/html', false],
   ])('is a problem for a client that accepts %s: %s', async (accept, isProblem) => {
-    const { answer } = await caught(denied, {}, accepting(accept));
-    expect(answer.headers['content-type']).toBe(`application/${isProblem ? 'problem+json' : 'json'}; charset=utf-8`);
+    const { reply } = await caught(denied, {}, accepting(accept));
+    expect(reply.headers['content-type']).toBe(`application/${isProblem ? 'problem+json' : 'json'}; charset=utf-8`);
     if (isProblem)
-      expect(answer.json).toMatchObject({
+      expect(reply.json).toMatchObject({
         type: 'urn:portico:error:permission_denied',
         title: 'Permission denied',
         detail: 'You may not.',
@@ -102,28 +102,28 @@ describe('an error from Portico', () => {
   });
 
   it("consists of the bare text in the upstream's form, whatever the client accepts", async () => {
-    const { answer } = await caught(denied, { style: 'legacy' }, accepting('application/problem+json'));
-    expect([answer.status, answer.json]).toEqual([403, { error: 'You may not.' }]);
+    const { reply } = await caught(denied, { style: 'legacy' }, accepting('application/problem+json'));
+    expect([reply.status, reply.json]).toEqual([403, { error: 'You may not.' }]);
   });
 
   it("consists of the upstream's message in the form of an operation that documents this form", async () => {
-    const { answer } = await caught(denied, { style: 'legacy', hasErrorMessage: true });
-    expect(answer.json).toEqual({ errors: { message: 'You may not.<br>Please log in as another user.' } });
+    const { reply } = await caught(denied, { style: 'legacy', hasErrorMessage: true });
+    expect(reply.json).toEqual({ errors: { message: 'You may not.<br>Please log in as another user.' } });
     const missing = new GatewayError('upstream_not_found', 'Not found.');
     const other = await caught(missing, { style: 'legacy', hasErrorMessage: true });
-    expect(other.answer.json).toEqual({ errors: { message: 'Not found.' } });
-    expect((await caught(denied, { hasErrorMessage: true })).answer.json).toMatchObject({ error: 'You may not.' });
+    expect(other.reply.json).toEqual({ errors: { message: 'Not found.' } });
+    expect((await caught(denied, { hasErrorMessage: true })).reply.json).toMatchObject({ error: 'You may not.' });
   });
 
   it('has no body for HEAD, but its length', async () => {
-    const { answer, trace } = await caught(denied, {}, { method: 'HEAD' });
-    expect([answer.status, answer.text, trace.bytes]).toEqual([403, '', 0]);
-    expect(Number(answer.headers['content-length'])).toBeGreaterThan(0);
+    const { reply, trace } = await caught(denied, {}, { method: 'HEAD' });
+    expect([reply.status, reply.text, trace.bytes]).toEqual([403, '', 0]);
+    expect(Number(reply.headers['content-length'])).toBeGreaterThan(0);
   });
 
   it('breaks a response that has begun', async () => {
-    const { answer, trace } = await caught(denied, { before: begin });
-    expect([answer.status, answer.text, answer.complete]).toEqual([200, 'abc', false]);
+    const { reply, trace } = await caught(denied, { before: begin });
+    expect([reply.status, reply.text, reply.complete]).toEqual([200, 'abc', false]);
     expect(trace.error).toBe('permission_denied');
   });
 
@@ -138,15 +138,15 @@ describe('an error from Portico', () => {
 describe('any other error', () => {
   it('becomes an internal error without details, and its cause is logged', async () => {
     const cause = new Error('secret');
-    const { answer, trace } = await caught(cause);
-    expect(answer).toMatchObject({ status: 500, json: { code: 'internal_error', details: [] } });
-    expect(answer.text).not.toContain('secret');
+    const { reply, trace } = await caught(cause);
+    expect(reply).toMatchObject({ status: 500, json: { code: 'internal_error', details: [] } });
+    expect(reply.text).not.toContain('secret');
     expect(trace.cause).toBe(cause);
   });
 
   it('is translated if it is a transport failure', async () => {
-    const { answer, trace } = await caught(new UpstreamFailure('shed'));
-    expect(answer).toMatchObject({
+    const { reply, trace } = await caught(new UpstreamFailure('shed'));
+    expect(reply).toMatchObject({
       status: 503,
       json: { code: 'upstream_overloaded' },
       headers: { 'retry-after': '1' },

@@ -69,15 +69,15 @@ async function written(reply: Reply, { planned, gzip }: Context = {}, call: Call
     const to = { method, ifNoneMatch, acceptEncoding: encoding?.toString() };
     bytes.push(writeReply(response, planWith(planned), reply, to, traceWith(), options));
   });
-  const answer = await callAt(url, '/', call);
-  return { answer, asked, bytes: await bytes[0], atOnce: typeof bytes[0] === 'number' };
+  const received = await callAt(url, '/', call);
+  return { received, asked, bytes: await bytes[0], atOnce: typeof bytes[0] === 'number' };
 }
 
 describe('a reply', () => {
   it('is sent with its headers, the edge headers, its length and its entity tag', async () => {
-    const { answer, bytes } = await written(page);
-    expect([answer.status, answer.text, bytes]).toEqual([200, '{"a":1}', 7]);
-    expect(answer.headers).toMatchObject({
+    const { received, bytes } = await written(page);
+    expect([received.status, received.text, bytes]).toEqual([200, '{"a":1}', 7]);
+    expect(received.headers).toMatchObject({
       'content-type': 'application/json;charset=UTF-8',
       'content-length': '7',
       etag: '"tag"',
@@ -90,36 +90,41 @@ describe('a reply', () => {
       ['Link', '<a>'],
       ['Link', '<b>'],
     ];
-    expect((await written({ ...page, headers })).answer.rawHeaders.filter((text) => text.startsWith('<'))).toEqual([
+    expect((await written({ ...page, headers })).received.rawHeaders.filter((text) => text.startsWith('<'))).toEqual([
       '<a>',
       '<b>',
     ]);
   });
 
   it('has the length that the upstream declared', async () => {
-    const { answer } = await written({ ...page, headers: [['content-length', '7']] });
-    expect(answer.rawHeaders.filter((name) => name.toLowerCase() === 'content-length')).toHaveLength(1);
+    const { received } = await written({ ...page, headers: [['content-length', '7']] });
+    expect(received.rawHeaders.filter((name) => name.toLowerCase() === 'content-length')).toHaveLength(1);
   });
 
   it('has the same headers and no body for HEAD', async () => {
     const get = await written(page);
     const head = await written(page, {}, { method: 'HEAD' });
-    expect(head.answer.headers).toMatchObject({ 'content-length': '7', etag: '"tag"' });
-    expect(head.answer.rawHeaders.length).toBe(get.answer.rawHeaders.length);
-    expect([head.answer.text, head.bytes]).toEqual(['', 0]);
+    expect(head.received.headers).toMatchObject({ 'content-length': '7', etag: '"tag"' });
+    expect(head.received.rawHeaders.length).toBe(get.received.rawHeaders.length);
+    expect([head.received.text, head.bytes]).toEqual(['', 0]);
   });
 
   it('has no length for HEAD if the length is unknown', async () => {
-    const { answer } = await written({ status: 200, headers: [], body: Buffer.alloc(0) }, {}, { method: 'HEAD' });
-    expect(answer.headers['content-length']).toBeUndefined();
-    expect((await written({ status: 200, headers: [], body: Buffer.alloc(0) })).answer.headers['content-length']).toBe(
-      '0',
-    );
+    const { received } = await written({ status: 200, headers: [], body: Buffer.alloc(0) }, {}, { method: 'HEAD' });
+    expect(received.headers['content-length']).toBeUndefined();
+    expect(
+      (await written({ status: 200, headers: [], body: Buffer.alloc(0) })).received.headers['content-length'],
+    ).toBe('0');
   });
 
   it.each([204, 304])('has neither body nor length with status %i', async (status) => {
-    const { answer, bytes } = await written({ status, headers: [], body: Buffer.from('x') });
-    expect([answer.status, answer.text, answer.headers['content-length'], bytes]).toEqual([status, '', undefined, 0]);
+    const { received, bytes } = await written({ status, headers: [], body: Buffer.from('x') });
+    expect([received.status, received.text, received.headers['content-length'], bytes]).toEqual([
+      status,
+      '',
+      undefined,
+      0,
+    ]);
   });
 });
 
@@ -144,17 +149,17 @@ describe('a reply that its plan does not store', () => {
   ];
 
   it("forbids storing and shows none of the upstream's own response headers", async () => {
-    const { answer } = await written({ status: 200, headers, body: page.body }, { planned: {} });
-    expect(answer.headers).toMatchObject({ 'cache-control': 'private, no-store', 'x-request-id': 'request-1' });
-    for (const name of ['set-cookie', 'etag']) expect(answer.headers).not.toHaveProperty(name);
+    const { received } = await written({ status: 200, headers, body: page.body }, { planned: {} });
+    expect(received.headers).toMatchObject({ 'cache-control': 'private, no-store', 'x-request-id': 'request-1' });
+    for (const name of ['set-cookie', 'etag']) expect(received.headers).not.toHaveProperty(name);
   });
 
   it('is left unchanged in observe mode, even for conditional requests', async () => {
     const call = { headers: { 'If-None-Match': '"theirs"' } };
     const observed = { planned: { transparent: true } };
-    const { answer } = await written({ status: 200, headers, body: page.body, etag: '"theirs"' }, observed, call);
-    expect(answer.status).toBe(200);
-    expect(answer.headers).toMatchObject({
+    const { received } = await written({ status: 200, headers, body: page.body, etag: '"theirs"' }, observed, call);
+    expect(received.status).toBe(200);
+    expect(received.headers).toMatchObject({
       'set-cookie': ['a=b'],
       'cache-control': 'public',
       'x-request-id': 'theirs',
@@ -166,7 +171,7 @@ describe('a reply that its plan does not store', () => {
 // browser that guesses the type runs the HTML in the gateway's origin.
 describe('content sniffing of a reply', () => {
   const sent = async (status: number, headers: Reply['headers']) =>
-    (await written({ status, headers, body: Buffer.from('<p>') })).answer.rawHeaders.filter(
+    (await written({ status, headers, body: Buffer.from('<p>') })).received.rawHeaders.filter(
       (text) => text === 'nosniff',
     );
 
@@ -191,22 +196,22 @@ describe('a conditional request', () => {
 
   it('gets 304 without content headers', async () => {
     const reply = { ...page, headers: [...JSON_TYPE, ['Content-Location', '/a'], ['Age', '3']] as Reply['headers'] };
-    const { answer, bytes } = await written(reply, {}, { headers });
-    expect([answer.status, answer.text, bytes]).toEqual([304, '', 0]);
-    expect(answer.headers).toMatchObject({ etag: '"tag"', age: '3', 'content-location': '/a', via: '1.1 portico' });
-    expect(answer.headers['content-type']).toBeUndefined();
-    expect(answer.headers['content-length']).toBeUndefined();
+    const { received, bytes } = await written(reply, {}, { headers });
+    expect([received.status, received.text, bytes]).toEqual([304, '', 0]);
+    expect(received.headers).toMatchObject({ etag: '"tag"', age: '3', 'content-location': '/a', via: '1.1 portico' });
+    expect(received.headers['content-type']).toBeUndefined();
+    expect(received.headers['content-length']).toBeUndefined();
   });
 
   it('gets 304 for HEAD too', async () => {
-    expect((await written(page, {}, { method: 'HEAD', headers })).answer.status).toBe(304);
+    expect((await written(page, {}, { method: 'HEAD', headers })).received.status).toBe(304);
   });
 
   it('gets the full response if the tag differs or is missing', async () => {
-    expect((await written({ ...page, etag: '"new"' }, {}, { headers })).answer.status).toBe(200);
+    expect((await written({ ...page, etag: '"new"' }, {}, { headers })).received.status).toBe(200);
     const { etag: _etag, ...untagged } = page;
-    const answer = (await written(untagged, {}, { headers })).answer;
-    expect([answer.status, answer.headers.etag]).toEqual([200, undefined]);
+    const received = (await written(untagged, {}, { headers })).received;
+    expect([received.status, received.headers.etag]).toEqual([200, undefined]);
   });
 });
 
@@ -218,11 +223,11 @@ describe('a reply with a gzip form', () => {
   });
 
   it("is sent in that form, with its own length and tag, under the page's key", async () => {
-    const { answer, bytes, asked } = await written(page, { gzip }, accepting());
-    expect(gunzipSync(answer.bytes).toString()).toBe('{"a":1}');
+    const { received, bytes, asked } = await written(page, { gzip }, accepting());
+    expect(gunzipSync(received.bytes).toString()).toBe('{"a":1}');
     expect(bytes).toBe(gzip.length);
     expect(asked).toEqual([['k', page.body]]);
-    expect(answer.headers).toMatchObject({
+    expect(received.headers).toMatchObject({
       'content-encoding': 'gzip',
       'content-length': String(gzip.length),
       'content-type': 'application/json;charset=UTF-8',
@@ -233,9 +238,9 @@ describe('a reply with a gzip form', () => {
   it('is sent to HEAD without that form', async () => {
     const get = await written(page, { gzip }, accepting());
     const head = await written(page, { gzip }, accepting({}, 'HEAD'));
-    expect([head.answer.text, head.bytes]).toEqual(['', 0]);
-    const { date: _date, ...fields } = head.answer.headers;
-    expect(get.answer.headers).toMatchObject(fields);
+    expect([head.received.text, head.bytes]).toEqual(['', 0]);
+    const { date: _date, ...fields } = head.received.headers;
+    expect(get.received.headers).toMatchObject(fields);
     expect(fields['content-encoding']).toBe('gzip');
   });
 
@@ -248,10 +253,10 @@ describe('a reply with a gzip form', () => {
     ['*', '"tag-gzip"'],
   ])('becomes a 304 for a client that has %s, with the tag of its form', async (condition, etag) => {
     const headers = { 'If-None-Match': condition };
-    const { answer, bytes } = await written(page, { gzip }, accepting(headers));
-    expect([answer.status, answer.headers.etag, answer.text, bytes]).toEqual([304, etag, '', 0]);
-    expect(answer.headers).not.toHaveProperty('content-encoding');
-    expect(answer.headers).not.toHaveProperty('content-length');
+    const { received, bytes } = await written(page, { gzip }, accepting(headers));
+    expect([received.status, received.headers.etag, received.text, bytes]).toEqual([304, etag, '', 0]);
+    expect(received.headers).not.toHaveProperty('content-encoding');
+    expect(received.headers).not.toHaveProperty('content-length');
   });
 
   it.each([
@@ -260,15 +265,15 @@ describe('a reply with a gzip form', () => {
     ['"tag", "tag-gzip"', '"tag"'],
     ['*', '"tag"'],
   ])('becomes a 304 for a client that has %s but no longer accepts the form', async (condition, etag) => {
-    const { answer } = await written(page, {}, { headers: { 'If-None-Match': condition } });
-    expect([answer.status, answer.headers.etag]).toEqual([304, etag]);
+    const { received } = await written(page, {}, { headers: { 'If-None-Match': condition } });
+    expect([received.status, received.headers.etag]).toEqual([304, etag]);
   });
 
   it('is sent in full if the client has neither form', async () => {
     for (const condition of ['"tag-br"', '"tag-gzip-gzip"', 'tag', '""'])
       for (const form of [gzip, undefined]) {
-        const { answer } = await written(page, { gzip: form }, accepting({ 'If-None-Match': condition }));
-        expect(answer.status).toBe(200);
+        const { received } = await written(page, { gzip: form }, accepting({ 'If-None-Match': condition }));
+        expect(received.status).toBe(200);
       }
   });
 
@@ -276,23 +281,23 @@ describe('a reply with a gzip form', () => {
     ['does not accept it', {}],
     ['refuses it', { 'Accept-Encoding': 'gzip;q=0' }],
   ])('is not compressed for a client that %s', async (_who, headers) => {
-    const { answer, asked } = await written(page, { gzip }, { headers });
+    const { received, asked } = await written(page, { gzip }, { headers });
     expect(asked).toEqual([]);
-    expect(answer.text).toBe('{"a":1}');
+    expect(received.text).toBe('{"a":1}');
   });
 
   it('is not compressed if the response is not stored', async () => {
     const { storedAs: _key, ...fetched } = page;
-    const { answer, asked } = await written(fetched, { gzip }, accepting());
+    const { received, asked } = await written(fetched, { gzip }, accepting());
     expect(asked).toEqual([]);
-    expect(answer.headers).not.toHaveProperty('content-encoding');
+    expect(received.headers).not.toHaveProperty('content-encoding');
   });
 
   it('is not sent in place of another body under the same key', async () => {
     const other = Buffer.from('{"less":1}');
-    const { answer } = await written({ ...page, body: other }, { gzip }, accepting());
-    expect(answer.text).toBe('{"less":1}');
-    expect(answer.headers).not.toHaveProperty('content-encoding');
+    const { received } = await written({ ...page, body: other }, { gzip }, accepting());
+    expect(received.text).toBe('{"less":1}');
+    expect(received.headers).not.toHaveProperty('content-encoding');
   });
 });
 
@@ -314,36 +319,36 @@ describe('a streamed reply', () => {
       body.push(Buffer.from('de'));
       body.finish();
     });
-    const { answer, bytes } = await written({ status: 200, headers: [], body });
-    expect([answer.text, answer.complete, bytes]).toEqual(['abcde', true, 5]);
+    const { received, bytes } = await written({ status: 200, headers: [], body });
+    expect([received.text, received.complete, bytes]).toEqual(['abcde', true, 5]);
   });
 
   it('is sent at once if it is complete', async () => {
     const reply: Reply = { status: 200, headers: [], body: bodyOf('abc', 'de') };
-    const { answer, bytes, atOnce } = await written(reply);
-    expect([answer.text, answer.complete, bytes, atOnce]).toEqual(['abcde', true, 5, true]);
+    const { received, bytes, atOnce } = await written(reply);
+    expect([received.text, received.complete, bytes, atOnce]).toEqual(['abcde', true, 5, true]);
   });
 
   it("breaks the client's connection if it breaks, after sending everything received", async () => {
     const { body } = openBody('abc');
     body.finish(new UpstreamFailure('truncated'));
-    const { answer, bytes } = await written({ status: 200, headers: [['Content-Length', '9']], body });
-    expect([answer.status, answer.text, answer.complete, bytes]).toEqual([200, 'abc', false, 3]);
+    const { received, bytes } = await written({ status: 200, headers: [['Content-Length', '9']], body });
+    expect([received.status, received.text, received.complete, bytes]).toEqual([200, 'abc', false, 3]);
   });
 
   it('is sent as far as it arrived if it breaks, even to a client slower than the upstream', async () => {
     const part = 'x'.repeat(8_000_000);
     const { body } = openBody(part, part);
     body.finish(new UpstreamFailure('truncated'));
-    const { answer } = await written({ status: 200, headers: [], body });
-    expect([answer.bytes.length, answer.complete]).toEqual([2 * part.length, false]);
+    const { received } = await written({ status: 200, headers: [], body });
+    expect([received.bytes.length, received.complete]).toEqual([2 * part.length, false]);
   });
 
   it('is not sent for HEAD, and leaves nothing open', async () => {
     const body = bodyOf('abc');
     const reply: Reply = { status: 203, headers: [['Content-Length', '99']], body };
-    const { answer, bytes } = await written(reply, {}, { method: 'HEAD' });
-    expect([answer.status, answer.headers['content-length'], bytes]).toEqual([203, '99', 0]);
+    const { received, bytes } = await written(reply, {}, { method: 'HEAD' });
+    expect([received.status, received.headers['content-length'], bytes]).toEqual([203, '99', 0]);
     expect(await endOf(body)).toBeUndefined();
   });
 
@@ -351,8 +356,8 @@ describe('a streamed reply', () => {
   it("breaks the client's connection if it is destroyed", async () => {
     const { body } = openBody('abc');
     body.onPart(() => setImmediate(() => body.destroy()));
-    const { answer, bytes } = await written({ status: 200, headers: [], body });
-    expect([answer.status, answer.text, answer.complete, bytes]).toEqual([200, 'abc', false, 3]);
+    const { received, bytes } = await written({ status: 200, headers: [], body });
+    expect([received.status, received.text, received.complete, bytes]).toEqual([200, 'abc', false, 3]);
   });
 
   it("breaks the client's connection if it is broken before it can be read", async () => {

@@ -197,13 +197,13 @@ describe('authentication at the `report` level (docs/rules.md §2)', () => {
   });
 
   it('does not wait for the upstream, and uses the result of the background verification', async () => {
-    const answer = Promise.withResolvers<Verification>();
-    const { verifier } = fakeVerifier(() => answer.promise);
+    const verification = Promise.withResolvers<Verification>();
+    const { verifier } = fakeVerifier(() => verification.promise);
     const { ask } = authenticating({ ...verifier, asksUpstream: true });
     const first = await ask(basic('alice'), { level: 'report' });
     expect(first.trace).toMatchObject({ outcome: 'skipped', reason: 'verification_pending', principal: 'unverified' });
-    answer.resolve({ kind: 'valid' });
-    await answer.promise;
+    verification.resolve({ kind: 'valid' });
+    await verification.promise;
     const later = ask(basic('alice'), { level: 'enforce' });
     expect((await later).principal.kind).toBe('verified');
     expect((await ask(basic('alice'), { level: 'report' })).principal.kind).toBe('verified');

@@ -21,14 +21,14 @@ const byName = ({ name, password }: BasicCredential): Verification => ({
 });
 
 /** Creates a verifier that records its calls. By default, it accepts a password that equals the name. */
-export function fakeVerifier(answer?: (credential: BasicCredential) => Verification | Promise<Verification>) {
+export function fakeVerifier(decide?: (credential: BasicCredential) => Verification | Promise<Verification>) {
   const asked: { name: string; password: string; known: boolean }[] = [];
   const verifier: Verifier<BasicCredential> = {
     scheme: BASIC_SCHEME,
     asksUpstream: false,
     async verify(credential, known) {
       asked.push({ name: credential.name, password: credential.password, known });
-      return (answer ?? byName)(credential);
+      return (decide ?? byName)(credential);
     },
     calibrate: () => Promise.resolve({ kind: 'calibrated' }),
   };

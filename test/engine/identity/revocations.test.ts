@@ -70,15 +70,15 @@ needsProgram('redis', 'a revoked credential', (path) => {
 
   it('does not become valid because its verification began before the revocation', async () => {
     const { url } = await startRedisServer(path);
-    const answer = Promise.withResolvers<{ kind: 'valid' }>();
-    const slow = fakeVerifier(() => answer.promise);
+    const verification = Promise.withResolvers<{ kind: 'valid' }>();
+    const slow = fakeVerifier(() => verification.promise);
     const [one, other] = [await member(url), await member(url, FAILURES, slow)];
     await one.ask('alice');
     const asking = other.ask('alice');
     await until(() => slow.asked.length === 1);
     one.authenticator.forget({ kind: 'verified', name: 'alice', authorization: basic('alice') });
     await until(() => other.log.position()?.number === 1);
-    answer.resolve({ kind: 'valid' });
+    verification.resolve({ kind: 'valid' });
     await asking;
     expect(other.isFresh('alice')).toBe(false);
   });

@@ -83,12 +83,12 @@ describe('verification', () => {
     });
 
     it('does not remember a verification if its credential was forgotten in the meantime', async () => {
-      const answer = Promise.withResolvers<Verification>();
-      const { verifier, asked } = fakeVerifier(() => answer.promise);
+      const verification = Promise.withResolvers<Verification>();
+      const { verifier, asked } = fakeVerifier(() => verification.promise);
       const { ask, authenticator } = authenticating(verifier);
       const asking = ask(basic('alice'));
       authenticator.forget({ kind: 'verified', name: 'alice', authorization: basic('alice') });
-      answer.resolve({ kind: 'valid' });
+      verification.resolve({ kind: 'valid' });
       await asking;
       await ask(basic('alice'));
       expect(asked).toHaveLength(2);

@@ -78,21 +78,21 @@ describe('the time of a response', () => {
 });
 
 describe('the share of an error', () => {
-  const answers = (good: number, name: string, bad: number): Counts => ({ 'status 200': good, [name]: bad });
+  const responses = (good: number, name: string, bad: number): Counts => ({ 'status 200': good, [name]: bad });
 
   it.each([
-    ['rises', answers(100, 'status 404 error', 2), answers(60, 'status 404 error', 40)],
-    ['falls to nothing', answers(60, 'status 403 error', 40), answers(100, 'status 403 error', 0)],
-    ['is new', answers(100, 'status 500 html', 0), answers(80, 'status 500 html', 20)],
+    ['rises', responses(100, 'status 404 error', 2), responses(60, 'status 404 error', 40)],
+    ['falls to nothing', responses(60, 'status 403 error', 40), responses(100, 'status 403 error', 0)],
+    ['is new', responses(100, 'status 500 html', 0), responses(80, 'status 500 html', 20)],
   ])('is drift if it %s', (_name, before, after) => {
     expect(driftOf(before, after)).toMatchObject([{ keyword: 'error-share', location: 'status' }]);
   });
 
   it.each([
-    ['in few responses', answers(5, 'status 404 error', 0), answers(1, 'status 404 error', 4)],
-    ['that stays about the same', answers(90, 'status 404 error', 10), answers(85, 'status 404 error', 15)],
-    ['that is an outage', answers(100, 'status 503 html', 0), answers(50, 'status 503 html', 50)],
-    ['that is tiny', answers(100_000, 'status 404 error', 10), answers(99_000, 'status 404 error', 1_000)],
+    ['in few responses', responses(5, 'status 404 error', 0), responses(1, 'status 404 error', 4)],
+    ['that stays about the same', responses(90, 'status 404 error', 10), responses(85, 'status 404 error', 15)],
+    ['that is an outage', responses(100, 'status 503 html', 0), responses(50, 'status 503 html', 50)],
+    ['that is tiny', responses(100_000, 'status 404 error', 10), responses(99_000, 'status 404 error', 1_000)],
   ])('is not drift: %s', (_name, before, after) => {
     expect(driftOf(before, after)).toEqual([]);
   });

@@ -182,28 +182,28 @@ describe('a page', () => {
 });
 
 describe('a page in a response', () => {
-  const answer = (changes: Partial<ReturnedPage>) =>
+  const faultOf = (changes: Partial<ReturnedPage>) =>
     pageOutOfBounds({ page: 2, pageCount: 4, firstPage: 1, ...changes });
 
   it('is out of bounds when page is greater than pageCount', () => {
-    expect(answer({ page: 4 })).toBeUndefined();
-    expect(answer({ page: 5 })).toMatchObject({ code: 'page_out_of_bounds', detail: { in: 'query', name: 'page' } });
-    expect(answer({ page: 5 })?.message).toBe('page 5 exceeds the page count, 4');
+    expect(faultOf({ page: 4 })).toBeUndefined();
+    expect(faultOf({ page: 5 })).toMatchObject({ code: 'page_out_of_bounds', detail: { in: 'query', name: 'page' } });
+    expect(faultOf({ page: 5 })?.message).toBe('page 5 exceeds the page count, 4');
   });
 
   it('is not refused when it is the first page', () => {
-    expect(answer({ page: 1, pageCount: 0 })).toBeUndefined();
-    expect(answer({ page: 2, pageCount: 1 })).toBeDefined();
-    expect(answer({ page: 0, pageCount: 0, firstPage: 0 })).toBeUndefined();
-    expect(answer({ page: 1, pageCount: 0, firstPage: 0 })).toBeDefined();
+    expect(faultOf({ page: 1, pageCount: 0 })).toBeUndefined();
+    expect(faultOf({ page: 2, pageCount: 1 })).toBeDefined();
+    expect(faultOf({ page: 0, pageCount: 0, firstPage: 0 })).toBeUndefined();
+    expect(faultOf({ page: 1, pageCount: 0, firstPage: 0 })).toBeDefined();
   });
 
   it('is compared by its number in lists that begin at 0', () => {
-    expect(answer({ page: 4, firstPage: 0 })).toBeUndefined();
-    expect(answer({ page: 5, firstPage: 0 })).toBeDefined();
+    expect(faultOf({ page: 4, firstPage: 0 })).toBeUndefined();
+    expect(faultOf({ page: 5, firstPage: 0 })).toBeDefined();
   });
 
   it.each([undefined, -1, 1.5, Number.NaN])('is not refused on a page count of %s', (pageCount) => {
-    expect(answer({ page: 99, pageCount })).toBeUndefined();
+    expect(faultOf({ page: 99, pageCount })).toBeUndefined();
   });
 });

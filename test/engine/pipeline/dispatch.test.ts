@@ -149,7 +149,7 @@ describe('the authentication of a request', () => {
   });
 });
 
-const answered = (status: number | undefined, denied = false) => {
+const replying = (status: number | undefined, denied = false) => {
   const next = createNext(({ trace }) => {
     trace.upstream = { status, shape: '', denied, seconds: 0, attempts: 1 };
     return status === undefined ? Promise.reject(new GatewayError('upstream_reset', '')) : replyWith({}, { status });
@@ -170,13 +170,13 @@ describe('the credential of a request in observe mode', () => {
     [401, true, 'skipped', 'decided by the response'],
     [undefined, false, 'skipped', 'no response'],
   ] as const)('has a verdict for status %s (denied: %s): %s', async (status, denied, outcome, reason) => {
-    const { trace, outcome: done } = dispatched({ plan: answered(status, denied), authenticate: pending });
+    const { trace, outcome: done } = dispatched({ plan: replying(status, denied), authenticate: pending });
     await done.catch(() => undefined);
     expect(trace.authentication).toMatchObject({ outcome, reason, principal: 'unverified' });
   });
 
   it('has no verdict if it was verified, or outside observe mode', async () => {
-    const verified = dispatched({ plan: answered(401) });
+    const verified = dispatched({ plan: replying(401) });
     await verified.outcome;
     expect(verified.trace.authentication).toMatchObject({ outcome: 'passed' });
     const staged = dispatched({ authenticate: pending });

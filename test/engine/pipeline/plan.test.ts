@@ -12,13 +12,13 @@ const passing = (name: string, order: string[]): StagePlanner => ({
     return next(exchange);
   },
 });
-const answering: StagePlanner = { name: 'last', plan: () => () => () => Promise.resolve(replyWith({})) };
+const responding: StagePlanner = { name: 'last', plan: () => () => () => Promise.resolve(replyWith({})) };
 const idle: StagePlanner = { name: 'idle', plan: () => undefined };
 
 describe('a plan', () => {
   it('runs its stages from outermost to innermost and leaves out those without work', async () => {
     const order: string[] = [];
-    const plan = compilePlan(plannedWith(), [passing('a', order), idle, passing('b', order), answering]);
+    const plan = compilePlan(plannedWith(), [passing('a', order), idle, passing('b', order), responding]);
     await plan.handle(exchangeWith());
     expect(order).toEqual(['a', 'b']);
     expect(plan.stages).toEqual(['a', 'b', 'last']);
@@ -50,7 +50,7 @@ describe('a plan', () => {
         for (const when of ['before', 'after'] as const) {
           const order: string[] = [];
           const exchange = exchangeWith();
-          const plan = compilePlan(transparent, [broken(name, when), passing('forwarded', order), answering]);
+          const plan = compilePlan(transparent, [broken(name, when), passing('forwarded', order), responding]);
           expect(await plan.handle(exchange)).toMatchObject({ status: 200 });
           expect(order, 'nothing is sent twice').toEqual(['forwarded']);
           expect(exchange.trace[check]).toMatchObject({ outcome: 'failed', reason: 'error' });
@@ -71,7 +71,7 @@ describe('a plan', () => {
     });
 
     it('does not continue in the other modes', async () => {
-      const plan = compilePlan(plannedWith(), [broken('validate-response', 'after'), answering]);
+      const plan = compilePlan(plannedWith(), [broken('validate-response', 'after'), responding]);
       expect(await failureOf(Promise.resolve(plan.handle(exchangeWith())))).toBe(mistake);
     });
   });
@@ -85,7 +85,7 @@ describe('a plan', () => {
         return (next) => next;
       },
     };
-    const plan = compilePlan(plannedWith(), [counting, answering]);
+    const plan = compilePlan(plannedWith(), [counting, responding]);
     await plan.handle(exchangeWith());
     await plan.handle(exchangeWith());
     expect(asked).toBe(1);

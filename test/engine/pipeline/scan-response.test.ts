@@ -56,9 +56,9 @@ describe('the scan of a response', () => {
     };
     const json = { ...drifted, listCount: 2, totalCount: 2 };
     const found = scanned('listQuestions', json);
-    const answer = { status: 200, mediaType: 'application/json', json };
+    const received = { status: 200, mediaType: 'application/json', json };
     const { values } = contract.decodeParameters(operationOf('listQuestions'), { rawParameters: {} }, '');
-    const expected = contract.checkResponse(operationOf('listQuestions'), values, answer);
+    const expected = contract.checkResponse(operationOf('listQuestions'), values, received);
     expect(expected.reported.map(({ at }) => at)).toEqual(['/total', '/list/1/votes', '/list/1/author/?']);
     expect(found).toMatchObject({ findings: expected });
   });

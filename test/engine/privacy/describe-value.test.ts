@@ -16,8 +16,8 @@ describe('the description of a value', () => {
     ['', 'empty text'],
     ['x', 'text of 1 character'],
     ['bob@example.com', 'text of 15 characters'],
-  ])('includes type and size for %j', (value, told) => {
-    expect(describeValue(value, SIZE_ONLY)).toBe(told);
+  ])('includes type and size for %j', (value, description) => {
+    expect(describeValue(value, SIZE_ONLY)).toBe(description);
   });
 
   it.each([
@@ -29,8 +29,8 @@ describe('the description of a value', () => {
     ['bob@example.com', 'text of 15 characters, like an email address'],
     ['<p>hello</p>', 'text of 12 characters, like HTML'],
     ['hello there', 'text of 11 characters'],
-  ])('includes the form of %s', (value, told) => {
-    expect(describeValue(value, FORM)).toBe(told);
+  ])('includes the form of %s', (value, description) => {
+    expect(describeValue(value, FORM)).toBe(description);
   });
 
   it('repeats a single plain word and nothing else', () => {

@@ -258,8 +258,14 @@ describe('metrics', () => {
   it('count only the upstream exchange of background work', async () => {
     const metrics = metricsOf();
     const upstream = { status: 200, shape: 'answer', seconds: 0.01, attempts: 1 };
-    const { status: _status, ...unanswered } = finishedTrace();
-    metrics.record({ ...unanswered, background: true, error: 'upstream_reset', cache: { status: 'miss' }, upstream });
+    const { status: _status, ...withoutStatus } = finishedTrace();
+    metrics.record({
+      ...withoutStatus,
+      background: true,
+      error: 'upstream_reset',
+      cache: { status: 'miss' },
+      upstream,
+    });
     const all = await samples(metrics);
     const moved = all.filter((sample) => sample.includes('listQuestions') && !sample.endsWith(' 0'));
     expect(moved.filter((sample) => !/^portico_(upstream|operation_enforcement)/.test(sample))).toEqual([]);

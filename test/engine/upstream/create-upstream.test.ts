@@ -98,9 +98,9 @@ describe('a buffered response', () => {
     const server = await startRawServer((request) =>
       reply(request, 200, bytes, `Content-Encoding: ${coding}`, 'ETag: "a"'),
     );
-    const answer = await upstreamAt(server.origin).exchange(get);
-    expect(textOf(answer.body)).toBe('hello');
-    expect(answer.headers).toEqual([
+    const exchanged = await upstreamAt(server.origin).exchange(get);
+    expect(textOf(exchanged.body)).toBe('hello');
+    expect(exchanged.headers).toEqual([
       ['ETag', '"a"'],
       ['Content-Length', '5'],
     ]);
@@ -108,9 +108,9 @@ describe('a buffered response', () => {
 
   it('keeps an unknown content coding and its header', async () => {
     const server = await startRawServer((request) => reply(request, 200, 'zzz', 'Content-Encoding: compress'));
-    const answer = await upstreamAt(server.origin).exchange(get);
-    expect(answer.headers).toContainEqual(['Content-Encoding', 'compress']);
-    expect(textOf(answer.body)).toBe('zzz');
+    const exchanged = await upstreamAt(server.origin).exchange(get);
+    expect(exchanged.headers).toContainEqual(['Content-Encoding', 'compress']);
+    expect(textOf(exchanged.body)).toBe('zzz');
   });
 
   it('has no hop-by-hop headers and keeps repeated ones in order', async () => {
@@ -124,8 +124,8 @@ describe('a buffered response', () => {
       'Set-Cookie: b=2',
     ];
     const server = await startRawServer((request) => reply(request, 200, 'x', ...fields));
-    const answer = await upstreamAt(server.origin).exchange(get);
-    expect(answer.headers).toEqual([
+    const exchanged = await upstreamAt(server.origin).exchange(get);
+    expect(exchanged.headers).toEqual([
       ['Set-Cookie', 'a=1'],
       ['Set-Cookie', 'b=2'],
       ['Content-Length', '1'],
@@ -166,17 +166,17 @@ describe('a buffered response', () => {
     const server = await startRawServer((request) =>
       reply(request, 200, bytes, 'Content-Encoding: gzip, gzip', 'Content-Encoding: gzip'),
     );
-    const answer = await upstreamAt(server.origin).exchange(get);
-    expect(answer.body).toEqual(bytes);
-    expect(answer.headers).toContainEqual(['Content-Encoding', 'gzip, gzip']);
+    const exchanged = await upstreamAt(server.origin).exchange(get);
+    expect(exchanged.body).toEqual(bytes);
+    expect(exchanged.headers).toContainEqual(['Content-Encoding', 'gzip, gzip']);
   });
 
   it("to a HEAD request has no body and the length of GET's response", async () => {
     const server = await startRawServer((request) =>
       request.socket.write('HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n'),
     );
-    const answer = await upstreamAt(server.origin).exchange({ ...get, method: 'HEAD' });
-    expect(answer).toMatchObject({ body: Buffer.alloc(0), headers: [['Content-Length', '99999999']] });
+    const exchanged = await upstreamAt(server.origin).exchange({ ...get, method: 'HEAD' });
+    expect(exchanged).toMatchObject({ body: Buffer.alloc(0), headers: [['Content-Length', '99999999']] });
   });
 
   it('that is too large once decoded is refused', async () => {
@@ -228,37 +228,37 @@ describe('a transparent response', () => {
   it('keeps every byte and its content coding, which can be decoded for inspection', async () => {
     const bytes = gzipSync('hello');
     const server = await startRawServer((request) => reply(request, 500, bytes, 'Content-Encoding: gzip'));
-    const answer = await upstreamAt(server.origin).exchange(observed);
-    expect(answer.body).toEqual(bytes);
-    expect(answer.headers).toEqual([
+    const exchanged = await upstreamAt(server.origin).exchange(observed);
+    expect(exchanged.body).toEqual(bytes);
+    expect(exchanged.headers).toEqual([
       ['Content-Encoding', 'gzip'],
       ['Content-Length', String(bytes.length)],
     ]);
-    expect(await decodeForInspection(answer, 100)).toEqual(Buffer.from('hello'));
-    expect(await decodeForInspection(answer, 4)).toBeUndefined();
+    expect(await decodeForInspection(exchanged, 100)).toEqual(Buffer.from('hello'));
+    expect(await decodeForInspection(exchanged, 4)).toBeUndefined();
   });
 
   it('is reported as damaged if its content coding is invalid', async () => {
     const cut = gzipSync('hello').subarray(0, 12);
     const server = await startRawServer((request) => reply(request, 200, cut, 'Content-Encoding: gzip'));
-    const answer = await upstreamAt(server.origin).exchange(observed);
-    expect(answer.body).toEqual(cut);
-    expect(await decodeForInspection(answer, 100)).toBe('damaged');
+    const exchanged = await upstreamAt(server.origin).exchange(observed);
+    expect(exchanged.body).toEqual(cut);
+    expect(await decodeForInspection(exchanged, 100)).toBe('damaged');
   });
 
   it('is streamed completely and in order if it is larger than the bound', async () => {
     const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, index) => index % 251));
     const server = await startRawServer((request) => reply(request, 200, bytes));
-    const answer = await upstreamAt(server.origin, { maxResponseBytes: 1024 }).exchange(observed);
-    expect(Buffer.isBuffer(answer.body)).toBe(false);
-    expect(await decodeForInspection(answer, 1_000_000)).toBeUndefined();
-    expect((await drain(answer.body)).bytes.equals(bytes)).toBe(true);
+    const exchanged = await upstreamAt(server.origin, { maxResponseBytes: 1024 }).exchange(observed);
+    expect(Buffer.isBuffer(exchanged.body)).toBe(false);
+    expect(await decodeForInspection(exchanged, 1_000_000)).toBeUndefined();
+    expect((await drain(exchanged.body)).bytes.equals(bytes)).toBe(true);
   });
 
   it('returns the received part of a broken body and then breaks', async () => {
     const server = await startRawServer(half);
-    const answer = await upstreamAt(server.origin).exchange(observed);
-    const { bytes, failure } = await drain(answer.body);
+    const exchanged = await upstreamAt(server.origin).exchange(observed);
+    const { bytes, failure } = await drain(exchanged.body);
     expect(bytes.toString()).toBe('12345');
     expect(failure).toMatchObject({ kind: 'truncated' });
   });
@@ -267,8 +267,8 @@ describe('a transparent response', () => {
     const server = await startRawServer((request) => {
       request.socket.end(`HTTP/1.1 200 OK\r\nContent-Length: 500000\r\n\r\n${'x'.repeat(400_000)}`);
     });
-    const answer = await upstreamAt(server.origin, { maxResponseBytes: 1024 }).exchange(observed);
-    const { bytes, failure } = await drain(answer.body);
+    const exchanged = await upstreamAt(server.origin, { maxResponseBytes: 1024 }).exchange(observed);
+    const { bytes, failure } = await drain(exchanged.body);
     expect(bytes.length).toBe(400_000);
     expect(failure).toMatchObject({ kind: 'truncated' });
   });
@@ -276,9 +276,9 @@ describe('a transparent response', () => {
   it('frees its slot and is a stream until it is read or abandoned, which is not an upstream failure', async () => {
     const server = await startRawServer((request) => reply(request, 200, Buffer.alloc(3_000_000)));
     const upstream = upstreamAt(server.origin, { maxResponseBytes: 1024, circuit: { failures: 1, openSeconds: 5 } });
-    const answer = await upstream.exchange(observed);
+    const exchanged = await upstream.exchange(observed);
     expect(upstream.stats()).toMatchObject({ inFlight: 0, streams: 1 });
-    streamOf(answer.body).destroy();
+    streamOf(exchanged.body).destroy();
     expect(upstream.stats()).toMatchObject({ inFlight: 0, streams: 0, circuit: 'closed' });
   });
 
@@ -290,8 +290,8 @@ describe('a transparent response', () => {
     });
     const clientTimeoutMs = 59_999;
     const upstream = upstreamAt(server.origin, { maxResponseBytes: 1024, clientTimeoutMs });
-    const answer = await upstream.exchange(observed);
-    const body = streamOf(answer.body);
+    const exchanged = await upstream.exchange(observed);
+    const body = streamOf(exchanged.body);
     const pauses = watchTimers(clientTimeoutMs);
     let received = 0;
     body.read({
@@ -315,9 +315,9 @@ describe('a transparent response', () => {
   it('is abandoned if its reader pauses for too long', async () => {
     const server = await startRawServer((request) => reply(request, 200, Buffer.alloc(9_000_000)));
     const upstream = upstreamAt(server.origin, { maxResponseBytes: 1024, clientTimeoutMs: 20 });
-    const answer = await upstream.exchange(observed);
+    const exchanged = await upstream.exchange(observed);
     await expect.poll(() => upstream.stats().streams).toBe(0);
-    expect(await endOf(answer.body)).toMatchObject({ kind: 'aborted' });
+    expect(await endOf(exchanged.body)).toMatchObject({ kind: 'aborted' });
   });
 });
 
@@ -814,8 +814,8 @@ describe('the circuit', () => {
   it('counts a broken stream that has already been returned', async () => {
     const server = await startRawServer(half);
     const upstream = upstreamAt(server.origin, { circuit: { failures: 1, openSeconds: 5 } });
-    const answer = await upstream.exchange(observed);
-    await drain(answer.body);
+    const exchanged = await upstream.exchange(observed);
+    await drain(exchanged.body);
     expect(upstream.stats()).toMatchObject({ inFlight: 0, circuit: 'open' });
   });
 });

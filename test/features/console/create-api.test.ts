@@ -68,9 +68,9 @@ describe('the data of the console', () => {
     });
 
     it('lists violations page by page', async () => {
-      const answer = await api(gateway, 'violations?category=advisory&page=99');
-      expect(answer.json).toMatchObject({ total: 1, page: 1, pageCount: 1, facets: { category: { advisory: 1 } } });
-      const [row] = (JSON.parse(answer.text) as { rows: ListedRow[] }).rows;
+      const response = await api(gateway, 'violations?category=advisory&page=99');
+      expect(response.json).toMatchObject({ total: 1, page: 1, pageCount: 1, facets: { category: { advisory: 1 } } });
+      const [row] = (JSON.parse(response.text) as { rows: ListedRow[] }).rows;
       expect(row).toMatchObject({ operation: 'listArticles', at: '/list/*/title', check: 'responses' });
       expect(row?.history).toMatchObject({ firstRelease: 'unlabelled', hours: { length: 24 } });
       expect(row?.history.hours.reduce((sum, count) => sum + count)).toBe(row?.count);
@@ -167,8 +167,8 @@ describe('the data of the console', () => {
       ['violations/0000000000000000/accept', { reason: 'a', owner: 'b' }, 404],
       ['violations/0000000000000000/withdraw', {}, 409],
     ])('reports what is wrong with a change: %s %j', async (path, body, status) => {
-      const answer = await api(gateway, path, { method: 'POST', body, headers: bearer });
-      expect([answer.status, typeof answer.json.error]).toEqual([status, 'string']);
+      const response = await api(gateway, path, { method: 'POST', body, headers: bearer });
+      expect([response.status, typeof response.json.error]).toEqual([status, 'string']);
     });
 
     it('never shows the token', async () => {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readSettings } from '../../../src/portico-settings.ts';
-import type { Answer } from '../../builders/call.ts';
-import { exampleAnswer } from '../../builders/example-answer.ts';
+import type { ClientResponse } from '../../builders/call.ts';
+import { exampleResponse } from '../../builders/example-response.ts';
 import { type FakeUpstream, startFakeUpstream } from '../../builders/fake-upstream.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
 import { startTestGateway, type TestGateway } from '../../builders/test-gateway.ts';
@@ -11,16 +11,16 @@ const APP = 'https://app.example.org';
 const OTHER = 'https://other.example.org';
 const EVIL = 'https://app.example.org.evil.example';
 
-const corsHeaders = ({ headers }: Answer) =>
+const corsHeaders = ({ headers }: ClientResponse) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('access-control-') || name === 'vary'));
 
 let fake: FakeUpstream;
 let gateway: TestGateway;
 beforeAll(async () => {
   fake = await startFakeUpstream((request) => {
-    const answer = exampleAnswer(request);
+    const response = exampleResponse(request);
     // The legacy server allows every site. The gateway must not forward its header.
-    return { ...answer, headers: { ...answer.headers, 'Access-Control-Allow-Origin': '*' } };
+    return { ...response, headers: { ...response.headers, 'Access-Control-Allow-Origin': '*' } };
   });
   const undocumented = { allow: [{ method: '*', path: '/services/v2/other/**' }] };
   gateway = await startTestGateway({ upstream: fake, config: { cors: { origins: [APP, OTHER] }, undocumented } });
@@ -35,11 +35,11 @@ const preflight = (target: string, origin: string, method: string, on = gateway)
   });
 
 describe('a preflight request', () => {
-  it('for a documented path is answered with the methods of the contract, without the upstream', async () => {
+  it('for a documented path gets a response with the methods of the contract, without the upstream', async () => {
     fake.requests.length = 0;
-    const answer = await preflight(QUESTIONS, APP, 'GET');
-    expect([answer.status, answer.text, fake.requests]).toEqual([204, '', []]);
-    expect(corsHeaders(answer)).toEqual({
+    const response = await preflight(QUESTIONS, APP, 'GET');
+    expect([response.status, response.text, fake.requests]).toEqual([204, '', []]);
+    expect(corsHeaders(response)).toEqual({
       'access-control-allow-origin': APP,
       'access-control-allow-methods': 'GET, HEAD',
       'access-control-allow-headers':
@@ -47,12 +47,12 @@ describe('a preflight request', () => {
       'access-control-max-age': '600',
       vary: 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers',
     });
-    expect((await gateway.lineOf(answer.headers['x-request-id'] as string))['status']).toBe(204);
+    expect((await gateway.lineOf(response.headers['x-request-id'] as string))['status']).toBe(204);
   });
 
   it('allows only the method that the contract documents for the path', async () => {
-    const answer = await preflight('/services/v2/node/17/unmarkfavorite.json', APP, 'PUT');
-    expect(answer.headers['access-control-allow-methods']).toBe('PUT');
+    const response = await preflight('/services/v2/node/17/unmarkfavorite.json', APP, 'PUT');
+    expect(response.headers['access-control-allow-methods']).toBe('PUT');
   });
 
   it.each([
@@ -62,10 +62,10 @@ describe('a preflight request', () => {
     ['for a path that is not documented', '/services/v2/unknown', APP],
     ['for an unsafe target', '/services/v2/%2e%2e/x', APP],
   ])('%s is an ordinary request, without an allowed method', async (_what, target, origin) => {
-    const answer = await preflight(target, origin, 'GET');
-    expect(answer.status).toBeGreaterThanOrEqual(400);
-    expect(answer.headers['access-control-allow-methods']).toBeUndefined();
-    expect(JSON.stringify(answer.headers)).not.toContain(EVIL);
+    const response = await preflight(target, origin, 'GET');
+    expect(response.status).toBeGreaterThanOrEqual(400);
+    expect(response.headers['access-control-allow-methods']).toBeUndefined();
+    expect(JSON.stringify(response.headers)).not.toContain(EVIL);
   });
 });
 
@@ -78,22 +78,22 @@ describe('a response to a page of another origin', () => {
     ['an unknown path', '/services/v2/unknown', {}, 404],
     ['an undocumented path', '/services/v2/other/x', {}, 404],
   ] as const)('(%s) names the listed origin and nothing else', async (_what, target, call, status) => {
-    const answer = await gateway.call(target, { ...call, ...from(APP) });
-    expect(answer.status).toBe(status);
-    expect(corsHeaders(answer)).toMatchObject({
+    const response = await gateway.call(target, { ...call, ...from(APP) });
+    expect(response.status).toBe(status);
+    expect(corsHeaders(response)).toMatchObject({
       'access-control-allow-origin': APP,
       'access-control-expose-headers': expect.stringContaining('Contract-Status') as unknown,
       vary: expect.stringMatching(/\bOrigin\b/) as unknown,
     });
-    expect(answer.headers['access-control-allow-credentials']).toBeUndefined();
+    expect(response.headers['access-control-allow-credentials']).toBeUndefined();
   });
 
   // Reflecting the origin would let every site read what the user may read.
   it.each([EVIL, 'null', 'https://APP.example.org', 'http://app.example.org', `${APP}:444`, `${APP}/`])(
     'never names an origin that is not listed: %s',
     async (origin) => {
-      const answer = await gateway.call(QUESTIONS, from(origin));
-      expect([answer.status, corsHeaders(answer)]).toEqual([
+      const response = await gateway.call(QUESTIONS, from(origin));
+      expect([response.status, corsHeaders(response)]).toEqual([
         200,
         { vary: expect.stringMatching(/\bOrigin\b/) as unknown },
       ]);
@@ -104,12 +104,12 @@ describe('a response to a page of another origin', () => {
   it('is shared by all origins', async () => {
     const target = '/services/v2/question.json?pageSize=7';
     fake.requests.length = 0;
-    const answers = [await gateway.call(target, from(APP)), await gateway.call(target, from(OTHER))];
-    expect(answers.map(({ headers }) => headers['access-control-allow-origin'])).toEqual([APP, OTHER]);
-    expect(answers[0]?.headers.etag).toBe(answers[1]?.headers.etag);
+    const replies = [await gateway.call(target, from(APP)), await gateway.call(target, from(OTHER))];
+    expect(replies.map(({ headers }) => headers['access-control-allow-origin'])).toEqual([APP, OTHER]);
+    expect(replies[0]?.headers.etag).toBe(replies[1]?.headers.etag);
     expect(fake.requests).toHaveLength(1);
     const notModified = await gateway.call(target, {
-      headers: { Origin: OTHER, 'If-None-Match': String(answers[0]?.headers.etag) },
+      headers: { Origin: OTHER, 'If-None-Match': String(replies[0]?.headers.etag) },
     });
     expect([notModified.status, notModified.headers['access-control-allow-origin']]).toEqual([304, OTHER]);
   });
@@ -139,9 +139,9 @@ describe('CORS', () => {
       'access-control-allow-headers': 'X-Own',
       'access-control-allow-methods': 'HEAD',
     });
-    const answer = await own.call(QUESTIONS, from(APP));
-    expect(answer.headers['access-control-allow-credentials']).toBe('true');
-    expect(answer.headers['access-control-expose-headers']).toBeUndefined();
+    const response = await own.call(QUESTIONS, from(APP));
+    expect(response.headers['access-control-allow-credentials']).toBe('true');
+    expect(response.headers['access-control-expose-headers']).toBeUndefined();
   });
 
   it('is off by default: a preflight request is refused and the upstream decides about everything else', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { startReferenceServer } from '../../../src/reference/start-reference-server.ts';
-import { type Answer, callAt } from '../../builders/call.ts';
+import { type ClientResponse, callAt } from '../../builders/call.ts';
 import { startTestGateway, type TestGateway } from '../../builders/test-gateway.ts';
 import { runInProcess } from '../../cli/run-in-process.ts';
 
@@ -31,11 +31,11 @@ async function violationsOf(gateway: TestGateway): Promise<string[]> {
  * Sends a request and waits until the request has been recorded, which happens only after the client has received the
  * response.
  */
-async function ask(gateway: TestGateway, target: string, status = 200): Promise<Answer> {
-  const answer = await gateway.call(target);
-  expect(answer.status, target).toBe(status);
-  await gateway.lineOf(String(answer.headers['x-request-id']));
-  return answer;
+async function ask(gateway: TestGateway, target: string, status = 200): Promise<ClientResponse> {
+  const response = await gateway.call(target);
+  expect(response.status, target).toBe(status);
+  await gateway.lineOf(String(response.headers['x-request-id']));
+  return response;
 }
 
 async function askPages(gateway: TestGateway, pages: readonly number[]): Promise<void> {
@@ -118,7 +118,7 @@ describe('learning from traffic', () => {
       'undocumented-field /list/*/unexpectedField',
       'type ',
     ])
-      expect(found.filter((told) => told === keyword).length, keyword).toBeGreaterThan(0);
+      expect(found.filter((one) => one === keyword).length, keyword).toBeGreaterThan(0);
     await before.close();
     const { code, out } = await runInProcess(['learn', '--observations', observations, '--output', overlay]);
     expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('is also array of Question') as string });

@@ -11,7 +11,7 @@ import { LedgerStoreError } from '../../../src/features/ledger/ledger-store.ts';
 import { createKindOf } from '../../../src/engine/model/violation-kind.ts';
 import { type LedgerLocation, type LedgerWriter } from '../../../src/features/ledger/store/select-store.ts';
 import { StartFault } from '../../../src/engine/model/fault.ts';
-import { exampleAnswer } from '../../builders/example-answer.ts';
+import { exampleResponse } from '../../builders/example-response.ts';
 import { startFakeUpstream } from '../../builders/fake-upstream.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
 import { LEDGER_DEFAULTS, memoryStore } from '../../builders/ledger.ts';
@@ -48,21 +48,21 @@ describe('the ledger of a gateway', () => {
   });
 
   it('continues counting after a restart', async () => {
-    const upstream = await startFakeUpstream(exampleAnswer);
+    const upstream = await startFakeUpstream(exampleResponse);
     const config = { ledger: { file: join(tempFolder(), 'ledger.db') }, release: '2026.11' };
     for (let run = 1; run <= 2; run++) {
       const gateway = await startTestGateway({ upstream, config });
       expect(await gateway.metric('portico_ledger_entries')).toBe(run - 1);
       const headers = { 'X-Request-Id': `run-${run}` };
-      const answer = await gateway.call('/services/v2/question.json?colour=blue', { user: 'alice', headers });
-      expect(answer.status).toBe(400);
+      const response = await gateway.call('/services/v2/question.json?colour=blue', { user: 'alice', headers });
+      expect(response.status).toBe(400);
       await gateway.lineOf(`run-${run}`);
       const { entries, traffic } = await gateway.gateway.services.records.snapshot();
       expect(entries).toMatchObject([
         { operation: 'listQuestions', count: run, callers: 1, releases: { '2026.11': run } },
       ]);
       expect(entries[0]?.samples.at(-1)?.requestId).toBe(`run-${run}`);
-      expect(String(answer.headers['contract-status'])).toContain(`report=${entries[0]?.fingerprint}`);
+      expect(String(response.headers['contract-status'])).toContain(`report=${entries[0]?.fingerprint}`);
       expect(traffic).toMatchObject([{ operation: 'listQuestions', requests: run }]);
       await gateway.close();
     }
@@ -196,7 +196,7 @@ describe('a configured baseline', () => {
   });
 
   it('logs its expired entries', async () => {
-    const upstream = await startFakeUpstream(exampleAnswer);
+    const upstream = await startFakeUpstream(exampleResponse);
     const file = join(tempFolder(), 'baseline.yaml');
     const entry = { fingerprint: 'a000000000000001', reason: 'r', owner: 'o@example.org', expires: '2020-01-01' };
     writeFileSync(file, JSON.stringify({ accepted: [entry] }));
@@ -207,7 +207,7 @@ describe('a configured baseline', () => {
   });
 
   it('prevents the start if it is invalid', async () => {
-    const upstream = await startFakeUpstream(exampleAnswer);
+    const upstream = await startFakeUpstream(exampleResponse);
     const file = join(tempFolder(), 'baseline.yaml');
     writeFileSync(file, 'accepted:\n  - reason: x\n');
     await expect(startTestGateway({ upstream, config: { contract: { baseline: file } } })).rejects.toThrow(

@@ -5,8 +5,8 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { writeLevelsFile } from '../../../src/features/levels/levels-file.ts';
 import { levelsIn } from '../../builders/levels-in.ts';
 import { callAt } from '../../builders/call.ts';
-import { exampleAnswer } from '../../builders/example-answer.ts';
-import { type FakeAnswer, type FakeUpstream, startFakeUpstream } from '../../builders/fake-upstream.ts';
+import { exampleResponse } from '../../builders/example-response.ts';
+import { type FakeResponse, type FakeUpstream, startFakeUpstream } from '../../builders/fake-upstream.ts';
 import { needsProgram } from '../../builders/needs-program.ts';
 import { startRedisServer } from '../../builders/redis-server.ts';
 import { createTestClock } from '../../builders/test-clock.ts';
@@ -24,12 +24,12 @@ afterAll(() => rmSync(folder, { recursive: true }));
 let number = 0;
 let file: string;
 let fake: FakeUpstream;
-let drift: FakeAnswer | undefined;
+let drift: FakeResponse | undefined;
 beforeEach(async () => {
   number += 1;
   file = join(folder, String(number), 'kept', 'levels.json');
   drift = undefined;
-  fake = await startFakeUpstream((request) => drift ?? exampleAnswer(request));
+  fake = await startFakeUpstream((request) => drift ?? exampleResponse(request));
 });
 
 const start = (more: object = {}, clock = createTestClock()): Promise<TestGateway> =>
@@ -39,7 +39,7 @@ const start = (more: object = {}, clock = createTestClock()): Promise<TestGatewa
     config: { ...IDEAS, cache: { enabled: false }, levels: { file, demote: DEMOTE }, ...more },
   });
 
-const DRIFT: FakeAnswer = { json: { list: [], listCount: 'none' } };
+const DRIFT: FakeResponse = { json: { list: [], listCount: 'none' } };
 
 async function statuses(gateway: TestGateway, count: number, target = LIST): Promise<number[]> {
   const seen: number[] = [];
@@ -141,14 +141,14 @@ describe('enforced responses that begin to drift', () => {
     ]);
   });
 
-  it.each<[string, FakeAnswer]>([
+  it.each<[string, FakeResponse]>([
     ['an HTML page', { headers: { 'Content-Type': 'text/html' }, body: '<html>down</html>' }],
     ['a broken body', { headers: { 'Content-Type': 'application/json' }, body: '{"list":' }],
     ['an error inside a success response', { json: { errors: { message: 'nothing works' } } }],
     ['an error status', { status: 500, json: { error: 'down' } }],
-  ])('remain enforced while the upstream is failing and sends %s', async (_name, answer) => {
+  ])('remain enforced while the upstream is failing and sends %s', async (_name, response) => {
     const gateway = await start();
-    drift = answer;
+    drift = response;
     expect(new Set(await statuses(gateway, 8))).toEqual(new Set([502]));
     drift = DRIFT;
     expect(await statuses(gateway, 1)).toEqual([502]);
@@ -178,7 +178,7 @@ describe('a request in flight', () => {
     const { promise: held, resolve: release } = Promise.withResolvers<undefined>();
     fake.handler = async (request) => {
       await held;
-      return drift ?? exampleAnswer(request);
+      return drift ?? exampleResponse(request);
     };
     const inFlight = gateway.call(LIST);
     await fake.received(5);
@@ -299,8 +299,8 @@ describe('a flood of bad requests', () => {
       seen.push((await gateway.call(target, { user: 'alice', ...call })).status);
     expect(seen.filter((one) => one === status).length).toBeGreaterThan(4);
     expect(levelsIn(gateway.gateway).store.decisions()).toEqual([]);
-    const told = gateway.log.filter((line) => line.includes('unusual share'));
-    expect(told).toHaveLength(1);
+    const warnings = gateway.log.filter((line) => line.includes('unusual share'));
+    expect(warnings).toHaveLength(1);
     expect(await gateway.metric(`portico_refusal_alerts_total{check="${check}"}`)).toBe(1);
     expect(
       levelsIn(gateway.gateway)
@@ -323,14 +323,14 @@ needsProgram('redis', 'the console of gateways that share Redis', (path) => {
     const held = Promise.withResolvers<void>();
     Object.assign(documents, { sync: async () => held.promise.then(sync) });
     const headers = { authorization: 'Bearer the-token-of-the-test' };
-    let isAnswered = false;
+    let isDone = false;
     const body = { operation: 'listIdeas', check: 'responses' };
     const lifted = gateway
       .admin('/console/api/levels/lift', { method: 'POST', headers, body })
-      .finally(() => (isAnswered = true));
+      .finally(() => (isDone = true));
     await until(() => store.decisions().length === 0);
     await gateway.admin('/console/api/levels/ladder', { headers });
-    expect(isAnswered).toBe(false);
+    expect(isDone).toBe(false);
     held.resolve();
     expect((await lifted).json).toEqual({ lifted: body, stored: true });
   });

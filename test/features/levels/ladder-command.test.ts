@@ -7,7 +7,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../../src/cli/commands.ts';
 import { runProgram } from '../../../src/cli/run-program.ts';
 import { readLevelsFile, writeLevelsFile } from '../../../src/features/levels/levels-file.ts';
-import { exampleAnswer } from '../../builders/example-answer.ts';
+import { exampleResponse } from '../../builders/example-response.ts';
 import { startFakeUpstream } from '../../builders/fake-upstream.ts';
 import { startFleet } from '../../builders/fleet.ts';
 import { needsProgram } from '../../builders/needs-program.ts';
@@ -38,7 +38,7 @@ beforeEach(() => {
  */
 async function serveOnce(count: number, drift = false): Promise<string> {
   const upstream = await startFakeUpstream((request) =>
-    drift ? { json: { list: [], listCount: 'none' } } : exampleAnswer(request),
+    drift ? { json: { list: [], listCount: 'none' } } : exampleResponse(request),
   );
   const gateway = await startTestGateway({
     upstream,

@@ -23,9 +23,10 @@ describe('the ladder', () => {
       ...more
     }: Partial<LadderParts> & { entries?: LadderEntry[]; since?: number } = {},
   ) {
-    const told: string[] = [];
+    const events: string[] = [];
     const written: LevelsState[] = [];
-    const tell = (word: string) => (entry: LadderEntry) => void told.push(`${word} ${entry.operation} ${entry.check}`);
+    const record = (word: string) => (entry: LadderEntry) =>
+      void events.push(`${word} ${entry.operation} ${entry.check}`);
     const store = createLevelStore({
       stored: { contracts: [{ contract: 'v', since }], entries },
       contract: 'v',
@@ -46,17 +47,17 @@ describe('the ladder', () => {
       ],
       transparent: false,
       events: {
-        demoted: tell('demoted'),
-        promoted: tell('promoted'),
-        lifted: tell('lifted'),
+        demoted: record('demoted'),
+        promoted: record('promoted'),
+        lifted: record('lifted'),
         alerted: () => undefined,
       },
       isAccepted: () => false,
       clock: () => NOW,
       ...more,
     });
-    store.onChange((operation) => told.push(`changed ${operation}`));
-    return { ladder, store, told, written };
+    store.onChange((operation) => events.push(`changed ${operation}`));
+    return { ladder, store, events, written };
   }
 
   function traceOf(outcome: ResponseTrace['outcome'], more: Partial<Trace> = {}): Trace {
@@ -79,7 +80,7 @@ describe('the ladder', () => {
     const made = ladderWith('enforce');
     for (let index = 0; index < 40; index += 1) made.ladder.record(traceOf('refused'));
     expect(level(made)).toBe('report');
-    expect(made.told).toEqual(['changed listIdeas', 'demoted listIdeas responses']);
+    expect(made.events).toEqual(['changed listIdeas', 'demoted listIdeas responses']);
     expect(made.written).toHaveLength(1);
     expect(made.store.state()).toBe(made.written[0]);
   });
@@ -100,7 +101,7 @@ describe('the ladder', () => {
   ])('ignores a request that %s', (_what, trace) => {
     const made = ladderWith('enforce');
     for (let index = 0; index < 40; index += 1) made.ladder.record(trace);
-    expect(made.told).toEqual([]);
+    expect(made.events).toEqual([]);
   });
 
   it('counts responses to unverified names as those of a single caller', () => {
@@ -128,7 +129,7 @@ describe('the ladder', () => {
     await made.ladder.promote(reader(100, asked));
     await made.ladder.promote(reader(100, asked));
     expect(level(made)).toBe('enforce');
-    expect(made.told).toEqual(['changed listIdeas', 'promoted listIdeas responses']);
+    expect(made.events).toEqual(['changed listIdeas', 'promoted listIdeas responses']);
     expect(asked[0]).toEqual({ since: NOW - OPTIONS.promote.windowHours * HOUR_MS });
   });
 
@@ -179,9 +180,9 @@ describe('the ladder', () => {
     const made = ladderWith('enforce');
     const next = { ...made.store.state(), entries: [decisionWith()] };
     made.store.adopt(next);
-    expect([level(made), made.store.state(), made.told]).toEqual(['report', next, ['changed listIdeas']]);
+    expect([level(made), made.store.state(), made.events]).toEqual(['report', next, ['changed listIdeas']]);
     made.store.adopt(next);
-    expect(made.told).toEqual(['changed listIdeas']);
+    expect(made.events).toEqual(['changed listIdeas']);
     expect(made.written).toEqual([next, next]);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exampleAnswer } from '../../builders/example-answer.ts';
+import { exampleResponse } from '../../builders/example-response.ts';
 import { startFakeUpstream } from '../../builders/fake-upstream.ts';
 import { startTestGateway } from '../../builders/test-gateway.ts';
 import { runInProcess } from '../../cli/run-in-process.ts';
@@ -8,7 +8,7 @@ const TOKEN = 'the-admin-token';
 const LIST = '/services/v2/idea.json';
 
 async function running() {
-  const upstream = await startFakeUpstream(exampleAnswer);
+  const upstream = await startFakeUpstream(exampleResponse);
   const gateway = await startTestGateway({ upstream, env: { PORTICO_ADMIN_TOKEN: TOKEN } });
   const override = (argv: readonly string[], token = TOKEN) =>
     runInProcess(['override', ...argv, '--admin', gateway.adminUrl], { PORTICO_ADMIN_TOKEN: token });

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { exampleAnswer } from '../../builders/example-answer.ts';
-import { type FakeAnswer, type FakeUpstream, startFakeUpstream } from '../../builders/fake-upstream.ts';
+import { exampleResponse } from '../../builders/example-response.ts';
+import { type FakeResponse, type FakeUpstream, startFakeUpstream } from '../../builders/fake-upstream.ts';
 import { createTestClock } from '../../builders/test-clock.ts';
 import { overrideEventJson } from '../../../src/features/levels/override-event.ts';
 import { parseAuditEntry } from '../../../src/features/trail/audit-entry.ts';
@@ -12,7 +12,7 @@ import { startTestGateway, type TestGateway } from '../../builders/test-gateway.
 import { watchTimers } from '../../builders/watch-timers.ts';
 
 const LIST = '/services/v2/idea.json';
-const DRIFT: FakeAnswer = { json: { list: [], listCount: 'none' } };
+const DRIFT: FakeResponse = { json: { list: [], listCount: 'none' } };
 
 const folder = mkdtempSync(join(tmpdir(), 'portico-overrides-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -20,12 +20,12 @@ afterAll(() => rmSync(folder, { recursive: true }));
 let number = 0;
 let file: string;
 let fake: FakeUpstream;
-let drift: FakeAnswer | undefined;
+let drift: FakeResponse | undefined;
 beforeEach(async () => {
   number += 1;
   file = join(folder, String(number), 'levels.json');
   drift = undefined;
-  fake = await startFakeUpstream((request) => drift ?? exampleAnswer(request));
+  fake = await startFakeUpstream((request) => drift ?? exampleResponse(request));
 });
 
 const start = (more: object = {}, clock = createTestClock()): Promise<TestGateway> =>
@@ -302,7 +302,7 @@ describe('overrides', () => {
 
   // A refused reload has already started the feature with the new configuration.
   it('leave the levels of the configuration in use if a reload is refused at its end', async () => {
-    fake.handler = (request) => (request.path.endsWith('/gdpr/0.json') ? { status: 401 } : exampleAnswer(request));
+    fake.handler = (request) => (request.path.endsWith('/gdpr/0.json') ? { status: 401 } : exampleResponse(request));
     const gateway = await startTestGateway({
       upstream: fake,
       real: true,
@@ -356,8 +356,8 @@ describe('overrides', () => {
     // The folder is replaced with a file, so nothing can be stored there.
     rmSync(join(file, '..'), { recursive: true });
     writeFileSync(join(file, '..'), '');
-    const answer = await set(gateway, { kind: 'disable' });
-    expect([answer.status, answer.json]).toEqual([200, expect.objectContaining({ stored: false })]);
+    const response = await set(gateway, { kind: 'disable' });
+    expect([response.status, response.json]).toEqual([200, expect.objectContaining({ stored: false })]);
     expect((await gateway.call(LIST)).status).toBe(503);
     expect(gateway.log.some((line) => line.includes('the levels cannot be stored'))).toBe(true);
   });

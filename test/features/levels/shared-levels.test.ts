@@ -8,7 +8,7 @@ import {
   parseFormerOverrides,
 } from '../../../src/features/levels/former-files.ts';
 import type { LevelEntry, LevelsState } from '../../../src/features/levels/level-entry.ts';
-import { exampleAnswer } from '../../builders/example-answer.ts';
+import { exampleResponse } from '../../builders/example-response.ts';
 import { type FakeUpstream, startFakeUpstream } from '../../builders/fake-upstream.ts';
 import { sharedBy, startFleet } from '../../builders/fleet.ts';
 import { levelsIn } from '../../builders/levels-in.ts';
@@ -30,7 +30,7 @@ needsProgram('redis', 'the documents of an earlier version', (path) => {
   const clock = createTestClock(Date.parse('2026-05-04T12:00:00Z'));
   beforeEach(async () => {
     server = await startRedisServer(path);
-    upstream = await startFakeUpstream(exampleAnswer);
+    upstream = await startFakeUpstream(exampleResponse);
   });
   const start = async (): Promise<TestGateway> => {
     const [gateway] = await startFleet(1, server, upstream, { clock, config: ENFORCED });
@@ -126,7 +126,7 @@ needsProgram('redis', 'the documents of an earlier version', (path) => {
 needsProgram('redis', 'the document of the levels', (path) => {
   it('serves gateways with two versions of the contract, each with its own decisions, and shares the overrides', async () => {
     const server = await startRedisServer(path);
-    const upstream = await startFakeUpstream(exampleAnswer);
+    const upstream = await startFakeUpstream(exampleResponse);
     const clock = createTestClock();
     const [a] = (await startFleet(1, server, upstream, { clock, config: ENFORCED })) as [TestGateway];
     const overlay = overlayFile({ target: '$.components.schemas.Node.properties.type', update: { enum: ['idea'] } });

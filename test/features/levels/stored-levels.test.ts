@@ -6,7 +6,7 @@ import { levels } from '../../../src/features/levels/levels.ts';
 import { writeLevelsFile } from '../../../src/features/levels/levels-file.ts';
 import type { LevelsOptions } from '../../../src/features/levels/options.ts';
 import { readStoredLevels } from '../../../src/features/levels/stored-levels.ts';
-import { exampleAnswer } from '../../builders/example-answer.ts';
+import { exampleResponse } from '../../builders/example-response.ts';
 import { startFakeUpstream } from '../../builders/fake-upstream.ts';
 import { levelsIn } from '../../builders/levels-in.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
@@ -102,7 +102,7 @@ describe('a gateway with the configuration and the files of an earlier version',
   it('starts with all of its levels, stores them in the new file, and leaves the others as they are', async () => {
     const folder = tempFolder();
     copyFormer(folder);
-    const upstream = await startFakeUpstream(exampleAnswer);
+    const upstream = await startFakeUpstream(exampleResponse);
     const clock = createTestClock(Date.parse('2026-05-04T12:00:00Z'));
     const config = {
       operations: { listIdeas: { checks: { responses: 'enforce' } } },

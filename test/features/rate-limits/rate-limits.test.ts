@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Answer, Call } from '../../builders/call.ts';
-import { exampleAnswer } from '../../builders/example-answer.ts';
+import type { ClientResponse, Call } from '../../builders/call.ts';
+import { exampleResponse } from '../../builders/example-response.ts';
 import { startFakeUpstream } from '../../builders/fake-upstream.ts';
 import { sharedBy, startFleet } from '../../builders/fleet.ts';
 import { needsProgram } from '../../builders/needs-program.ts';
@@ -23,25 +23,25 @@ const from = (address: string, call: Call = {}): Call => ({
 });
 
 /** Returns the headers that report the budgets. */
-const budgets = ({ headers }: Answer) =>
+const budgets = ({ headers }: ClientResponse) =>
   ({ policy: headers['ratelimit-policy'], state: headers['ratelimit'] }) as { policy?: string; state?: string };
 
 // Each test has its own server and gateways, so the tests can run concurrently. This saves time, because some have to
 // wait.
 needsProgram('redis', 'rate limits of two gateways with the same Redis', (path) => {
   const startPair = async (rateLimits: readonly Rule[]) => {
-    const [server, upstream] = [await startRedisServer(path), await startFakeUpstream(exampleAnswer)];
+    const [server, upstream] = [await startRedisServer(path), await startFakeUpstream(exampleResponse)];
     const config = { rateLimits, listen: { trustedProxies: ['127.0.0.1'] } };
     const gateways = await startFleet(2, server, upstream, { config });
     let next = 0;
     /** Sends requests one after another, alternating between the two gateways. */
-    const inTurn = async (count: number, target: string, call?: Call): Promise<Answer[]> => {
-      const answers: Answer[] = [];
-      for (; answers.length < count; next += 1) {
+    const inTurn = async (count: number, target: string, call?: Call): Promise<ClientResponse[]> => {
+      const replies: ClientResponse[] = [];
+      for (; replies.length < count; next += 1) {
         const gateway = gateways[next % 2] as TestGateway;
-        answers.push(await gateway.call(target, call));
+        replies.push(await gateway.call(target, call));
       }
-      return answers;
+      return replies;
     };
     const statuses = async (...given: Parameters<typeof inTurn>) =>
       (await inTurn(...given)).map(({ status }) => status);
@@ -50,17 +50,17 @@ needsProgram('redis', 'rate limits of two gateways with the same Redis', (path) 
 
   it.concurrent('apply to both together, and the headers state the remaining budget', async () => {
     const { gateways, inTurn, upstream } = await startPair([{ name: 'all', requests: 4, windowSeconds: 60 }]);
-    const answers = await inTurn(6, QUESTIONS);
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 429, 429]);
-    expect(answers.map((one) => Number(/r=(\d+)/.exec(budgets(one).state ?? '')?.[1]))).toEqual([3, 2, 1, 0, 0, 0]);
-    for (const one of answers) {
+    const replies = await inTurn(6, QUESTIONS);
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200, 429, 429]);
+    expect(replies.map((one) => Number(/r=(\d+)/.exec(budgets(one).state ?? '')?.[1]))).toEqual([3, 2, 1, 0, 0, 0]);
+    for (const one of replies) {
       expect(budgets(one).policy).toBe('"all";q=4;w=60');
       expect(budgets(one).state).toMatch(/^"all";r=\d;t=(?:[1-9]|[1-5]\d|60)$/);
     }
-    const [refused] = answers.slice(-1);
+    const [refused] = replies.slice(-1);
     expect(refused?.json.error).toMatch(/^Too many requests/);
     expect(refused?.headers['retry-after']).toBe(/t=(\d+)/.exec(String(refused?.headers['ratelimit']))?.[1]);
-    expect(answers[0]?.headers['retry-after']).toBeUndefined();
+    expect(replies[0]?.headers['retry-after']).toBeUndefined();
     expect(upstream.requests.filter((one) => one.path === QUESTIONS)).toHaveLength(1);
     const series = 'portico_rate_limited_total{rule="all",operation="listQuestions"}';
     for (const gateway of gateways) expect(await gateway.metric(series)).toBe(1);
@@ -68,11 +68,11 @@ needsProgram('redis', 'rate limits of two gateways with the same Redis', (path) 
 
   it.concurrent('count simultaneous requests exactly', async () => {
     const { gateways } = await startPair([{ name: 'all', requests: 20, windowSeconds: 60 }]);
-    const answers = await Promise.all(
+    const replies = await Promise.all(
       gateways.flatMap((gateway) => Array.from({ length: 25 }, () => gateway.call(QUESTIONS))),
     );
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(20);
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(30);
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(20);
+    expect(replies.filter(({ status }) => status === 429)).toHaveLength(30);
   });
 
   it.concurrent('allow requests again when the window is over', async () => {
@@ -124,9 +124,9 @@ needsProgram('redis', 'rate limits of two gateways with the same Redis', (path) 
   // A wrong password must not use up the account owner's budget. Failed logins have separate limits.
   it.concurrent('do not count requests that authentication refuses, but those that permissions refuse', async () => {
     const { statuses, inTurn } = await startPair([{ name: 'all', requests: 2, windowSeconds: 60 }]);
-    for (const answer of await inTurn(3, QUESTIONS, { user: 'alice', password: 'wrong' })) {
-      expect(answer.status).toBe(401);
-      expect(budgets(answer)).toEqual({});
+    for (const response of await inTurn(3, QUESTIONS, { user: 'alice', password: 'wrong' })) {
+      expect(response.status).toBe(401);
+      expect(budgets(response)).toEqual({});
     }
     expect(await statuses(2, QUESTIONS, { user: 'alice' })).toEqual([200, 200]);
     expect(await statuses(2, IDEAS, { user: 'nobody' })).toEqual([403, 403]);
@@ -153,7 +153,7 @@ needsProgram('redis', 'rate limits of two gateways with the same Redis', (path) 
 
 describe('rate limits of a gateway without Redis', () => {
   it('have the same headers and refusals', async () => {
-    const upstream = await startFakeUpstream(exampleAnswer);
+    const upstream = await startFakeUpstream(exampleResponse);
     const rateLimits = [{ name: 'all', requests: 1, windowSeconds: 60 }];
     const gateway = await startTestGateway({ upstream, config: { rateLimits } });
     expect(budgets(await gateway.call(QUESTIONS))).toEqual({ policy: '"all";q=1;w=60', state: '"all";r=0;t=60' });

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { basic } from '../../builders/call.ts';
-import { exampleAnswer } from '../../builders/example-answer.ts';
+import { exampleResponse } from '../../builders/example-response.ts';
 import {
-  type FakeAnswer,
+  type FakeResponse,
   type FakeHandler,
   type FakeRequest,
   startFakeUpstream,
@@ -22,13 +22,13 @@ import { runInProcess } from '../../cli/run-in-process.ts';
 const LIST = '/services/v2/question.json';
 const ALL = { share: 1, perSecond: 1000, concurrency: 100 };
 
-const bytesOf = ({ json }: FakeAnswer) => Buffer.from(JSON.stringify(json));
+const bytesOf = ({ json }: FakeResponse) => Buffer.from(JSON.stringify(json));
 const JSON_AS = (coding: string) => ({ 'Content-Type': 'application/json', 'Content-Encoding': coding });
 /** Returns whether a request has the form of staging, which always accepts JSON and these codings. */
 const isBuilt = ({ headers }: FakeRequest) => headers['accept-encoding'] === 'gzip, deflate, br, zstd';
 
 async function start(
-  handler: FakeHandler = exampleAnswer,
+  handler: FakeHandler = exampleResponse,
   rehearsal: object = ALL,
   more: Partial<TestGatewayOptions> = {},
 ) {
@@ -58,17 +58,17 @@ async function start(
   return { gateway, upstream, outcomes, ended, entries, found };
 }
 
-/** Answers in another way to requests in the form of staging. */
-const otherwise = (change: (answer: FakeAnswer, request: FakeRequest) => FakeAnswer): FakeHandler => {
-  return (request) => (isBuilt(request) ? change(exampleAnswer(request), request) : exampleAnswer(request));
+/** Responds in another way to requests in the form of staging. */
+const otherwise = (change: (usual: FakeResponse, request: FakeRequest) => FakeResponse): FakeHandler => {
+  return (request) => (isBuilt(request) ? change(exampleResponse(request), request) : exampleResponse(request));
 };
 
 describe('a rehearsal in observe mode', () => {
   it('repeats a request in the form of staging after the response, and records nothing if the responses agree', async () => {
     const { gateway, upstream, ended, entries } = await start();
     const headers = { 'User-Agent': 'client', Cookie: 'theme=dark', 'X-Request-Id': 'client-id', Accept: '*/*' };
-    const answer = await gateway.call(`${LIST}?page=1&pageSize=5`, { headers });
-    expect(answer.status).toBe(200);
+    const reply = await gateway.call(`${LIST}?page=1&pageSize=5`, { headers });
+    expect(reply.status).toBe(200);
     expect(await ended(1)).toEqual({ same: 1 });
     const [client, repeated, ...others] = upstream.requests;
     expect(others).toEqual([]);
@@ -115,22 +115,22 @@ describe('a rehearsal in observe mode', () => {
     ['another length', otherwise(() => ({ json: { list: [] } })), ['200 body  length']],
     [
       'other headers',
-      otherwise((answer) => ({ ...answer, headers: { 'X-Variant': 'b', 'X-Added': '1' } })),
+      otherwise((usual) => ({ ...usual, headers: { 'X-Variant': 'b', 'X-Added': '1' } })),
       ['200 header x-added header-added', '200 header x-variant header-added'],
     ],
     [
       'a wrong coding',
-      otherwise((answer) => ({ headers: JSON_AS('gzip'), body: bytesOf(answer) })),
+      otherwise((usual) => ({ headers: JSON_AS('gzip'), body: bytesOf(usual) })),
       ['200 header content-encoding coding-mislabelled'],
     ],
     [
       'a coding that nobody asked for',
-      otherwise((answer) => ({ headers: JSON_AS('compress'), body: bytesOf(answer) })),
+      otherwise((usual) => ({ headers: JSON_AS('compress'), body: bytesOf(usual) })),
       ['200 header content-encoding coding-unsupported'],
     ],
     [
       'a cookie for each request',
-      (request) => ({ ...exampleAnswer(request), headers: { 'Set-Cookie': 'sid=secretvalue; Path=/' } }),
+      (request) => ({ ...exampleResponse(request), headers: { 'Set-Cookie': 'sid=secretvalue; Path=/' } }),
       ['200 header set-cookie/sid cookie'],
     ],
   ])('records %s', async (_name, handler, expected) => {
@@ -144,10 +144,10 @@ describe('a rehearsal in observe mode', () => {
   it('records what depends on a header that only the client sends', async () => {
     const byAgent: FakeHandler = (request) => {
       const isOld = request.headers['user-agent'] === 'old client';
-      const answer = exampleAnswer(request);
+      const usual = exampleResponse(request);
       return isOld
-        ? { ...answer, headers: { 'X-Form': 'old', 'X-Old': '1' } }
-        : { ...answer, headers: { 'X-Form': 'new' } };
+        ? { ...usual, headers: { 'X-Form': 'old', 'X-Old': '1' } }
+        : { ...usual, headers: { 'X-Form': 'new' } };
     };
     const { gateway, ended, found } = await start(byAgent);
     await gateway.call(LIST, { headers: { 'User-Agent': 'old client' } });
@@ -157,7 +157,7 @@ describe('a rehearsal in observe mode', () => {
 
   it('compares lengths without the content coding, and ignores a coding that can be removed', async () => {
     const { gateway, ended, found } = await start(
-      otherwise((answer) => ({ headers: JSON_AS('gzip'), body: gzipSync(bytesOf(answer)) })),
+      otherwise((usual) => ({ headers: JSON_AS('gzip'), body: gzipSync(bytesOf(usual)) })),
     );
     await gateway.call(LIST);
     expect(await ended(1)).toEqual({ same: 1 });
@@ -168,16 +168,16 @@ describe('a rehearsal in observe mode', () => {
     ['grows with each request', (request) => growing(request)],
     [
       'has a header with a new value each time',
-      (request) => ({ ...exampleAnswer(request), headers: { 'X-Count': String((count += 1)) } }),
+      (request) => ({ ...exampleResponse(request), headers: { 'X-Count': String((count += 1)) } }),
     ],
     [
       'changes once between two requests',
       (request) =>
-        isBuilt(request) || isChanged ? ((isChanged = true), { json: { list: [] } }) : exampleAnswer(request),
+        isBuilt(request) || isChanged ? ((isChanged = true), { json: { list: [] } }) : exampleResponse(request),
     ],
     [
       'differs between two servers that take turns',
-      (request) => ({ ...exampleAnswer(request), headers: { 'X-Node': String((count += 1) % 2) } }),
+      (request) => ({ ...exampleResponse(request), headers: { 'X-Node': String((count += 1) % 2) } }),
     ],
   ])('records nothing about a page that %s', async (_name, handler) => {
     count = 0;
@@ -190,7 +190,7 @@ describe('a rehearsal in observe mode', () => {
 
   it('does not compare headers that are configured to be ignored', async () => {
     const { gateway, ended } = await start(
-      otherwise((answer) => ({ ...answer, headers: { 'X-Variant': 'b' } })),
+      otherwise((usual) => ({ ...usual, headers: { 'X-Variant': 'b' } })),
       { ...ALL, ignoreHeaders: ['X-VARIANT'] },
     );
     await gateway.call(LIST);
@@ -200,9 +200,9 @@ describe('a rehearsal in observe mode', () => {
 
 let count = 0;
 let isChanged = false;
-const growing = (request: FakeRequest): FakeAnswer => {
+const growing = (request: FakeRequest): FakeResponse => {
   count += 1;
-  return { json: { ...(exampleAnswer(request).json as object), more: 'x'.repeat(count) } };
+  return { json: { ...(exampleResponse(request).json as object), more: 'x'.repeat(count) } };
 };
 
 describe('the session of a rehearsal', () => {
@@ -210,10 +210,10 @@ describe('the session of a rehearsal', () => {
   const starting = (keeps: boolean): FakeHandler => {
     let sessions = 0;
     return (request) => {
-      const answer = exampleAnswer(request);
-      if (keeps && request.headers.cookie?.includes('JSESSIONID=') === true) return answer;
+      const usual = exampleResponse(request);
+      if (keeps && request.headers.cookie?.includes('JSESSIONID=') === true) return usual;
       sessions += 1;
-      return { ...answer, headers: { 'Set-Cookie': `JSESSIONID=session-secret-${sessions}; Path=/` } };
+      return { ...usual, headers: { 'Set-Cookie': `JSESSIONID=session-secret-${sessions}; Path=/` } };
     };
   };
 
@@ -244,7 +244,7 @@ describe('the session of a rehearsal', () => {
 
   it('of the client is never sent a second time', async () => {
     const { gateway, upstream, ended, found } = await start((request) =>
-      request.headers.cookie === undefined ? { status: 403, json: {} } : exampleAnswer(request),
+      request.headers.cookie === undefined ? { status: 403, json: {} } : exampleResponse(request),
     );
     await gateway.call(LIST, { headers: { Cookie: 'login=mine' } });
     expect(await ended(1)).toEqual({ different: 1 });
@@ -276,19 +276,19 @@ describe('requests that are not rehearsed', () => {
   });
 
   it.each([401, 429, 500, 503, 304, 206])('include those with status %i', async (status) => {
-    const context = await start((request) => (request.path === LIST ? { status } : exampleAnswer(request)));
+    const context = await start((request) => (request.path === LIST ? { status } : exampleResponse(request)));
     expect(await sentBy(context, () => context.gateway.call(LIST))).toHaveLength(1);
   });
 
   it('include all if the share is 0 or if the random number is not below it', async () => {
-    const off = await start(exampleAnswer, {});
+    const off = await start(exampleResponse, {});
     await off.gateway.call(LIST);
     expect(off.upstream.requests).toHaveLength(1);
     expect((await off.gateway.admin('/metrics')).text).not.toContain('portico_rehearsals_total');
 
     let next = 0;
     const numbers = [0.3, 0.29, 0.9, 0];
-    const some = await start(exampleAnswer, { ...ALL, share: 0.3 }, { random: () => numbers[(next += 1) - 1] ?? 0 });
+    const some = await start(exampleResponse, { ...ALL, share: 0.3 }, { random: () => numbers[(next += 1) - 1] ?? 0 });
     for (let at = 0; at < 4; at += 1) await some.gateway.call(`${LIST}?q=word${at}`);
     expect(await some.ended(2)).toEqual({ same: 2 });
     const built = some.upstream.requests.filter(isBuilt).map(({ query }) => query.get('q'));
@@ -296,7 +296,7 @@ describe('requests that are not rehearsed', () => {
   });
 
   it('include all in staging and strict mode, and a warning says so', async () => {
-    const { gateway, upstream } = await start(exampleAnswer, ALL, {
+    const { gateway, upstream } = await start(exampleResponse, ALL, {
       config: { mode: 'staging', cache: { enabled: false }, authentication: { verifier: 'file' } },
       keepAccounts: true,
     });
@@ -314,7 +314,7 @@ describe('the limits of rehearsals', () => {
     const held: (() => void)[] = [];
     const handler: FakeHandler = async (request) => {
       if (isBuilt(request)) await new Promise<void>((resolve) => held.push(resolve));
-      return exampleAnswer(request);
+      return exampleResponse(request);
     };
     return { held, handler };
   };
@@ -343,7 +343,7 @@ describe('the limits of rehearsals', () => {
     expect(await ended(6)).toEqual({ same: 4, skipped: 2 });
   });
 
-  it('never delay the client, and its other requests are answered meanwhile', async () => {
+  it('never delay the client, and its other requests get responses meanwhile', async () => {
     const { held, handler } = holding();
     const { gateway, ended } = await start(handler);
     expect((await gateway.call(LIST)).status).toBe(200);
@@ -359,7 +359,7 @@ describe('the limits of rehearsals', () => {
     const { gateway, upstream, ended } = await start(
       async (request) => {
         if (request.query.get('q') === 'slow') await new Promise<void>((resolve) => held.push(resolve));
-        return exampleAnswer(request);
+        return exampleResponse(request);
       },
       ALL,
       { config: { upstream: { concurrency: 1 } } },
@@ -381,7 +381,7 @@ describe('the limits of rehearsals', () => {
     const { gateway, ended } = await start(
       (request, response) => {
         if (breaks === (isBuilt(request) ? 'rehearsal' : 'client')) return void response.destroy();
-        return exampleAnswer(request);
+        return exampleResponse(request);
       },
       ALL,
       { config: { upstream: { circuit: { failures: 2, openSeconds: 60 } } } },
@@ -402,7 +402,7 @@ describe('the limits of rehearsals', () => {
   it('include the timeouts and the body limit that are configured', async () => {
     const { gateway, ended } = await start(
       (request, response) => {
-        if (!isBuilt(request)) return exampleAnswer(request);
+        if (!isBuilt(request)) return exampleResponse(request);
         if (request.query.get('q') === 'slow')
           return void response.writeHead(200, { 'Content-Length': '5' }).write('x');
         return { body: 'x'.repeat(2_000_000) };
@@ -416,7 +416,7 @@ describe('the limits of rehearsals', () => {
   });
 
   it('change with a reload', async () => {
-    const { gateway, upstream, ended } = await start(exampleAnswer, {});
+    const { gateway, upstream, ended } = await start(exampleResponse, {});
     await gateway.call(LIST);
     await gateway.reload({ config: { rehearsal: ALL } });
     await gateway.call(LIST);
@@ -429,7 +429,7 @@ describe('the limits of rehearsals', () => {
   it('begin only when the client has the whole response', async () => {
     const large = { json: { list: [], more: 'x'.repeat(7_000_000) } };
     const { gateway, upstream, ended } = await start((request) =>
-      request.query.get('q') === 'large' ? large : exampleAnswer(request),
+      request.query.get('q') === 'large' ? large : exampleResponse(request),
     );
     const { port } = new URL(gateway.url);
     const slow = httpRequest({ port, path: `${LIST}?q=large`, headers: { authorization: basic('admin') } }).end();
@@ -444,7 +444,7 @@ describe('the limits of rehearsals', () => {
 
   it('apply to the upstream and the settings that a reload brings', async () => {
     const { gateway, upstream, ended } = await start();
-    const other = await startFakeUpstream(exampleAnswer);
+    const other = await startFakeUpstream(exampleResponse);
     await gateway.call(LIST);
     await ended(1);
     const config = { rehearsal: ALL, publicOrigin: 'https://qa.example.org' };

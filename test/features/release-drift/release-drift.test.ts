@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { exampleAnswer } from '../../builders/example-answer.ts';
+import { exampleResponse } from '../../builders/example-response.ts';
 import { startFakeUpstream } from '../../builders/fake-upstream.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
 import { startTestGateway } from '../../builders/test-gateway.ts';
@@ -14,10 +14,10 @@ interface Page {
 it('a release that drops an optional field from every response fails the gate and is shown everywhere', async () => {
   let release = 1;
   const upstream = await startFakeUpstream((request) => {
-    const answer = exampleAnswer(request) as { json?: Page };
-    if (release === 1 || answer.json?.list === undefined) return answer;
-    const list = answer.json.list.map(({ plug: _plug, ...item }) => item);
-    return { ...answer, json: { ...answer.json, list } };
+    const response = exampleResponse(request) as { json?: Page };
+    if (release === 1 || response.json?.list === undefined) return response;
+    const list = response.json.list.map(({ plug: _plug, ...item }) => item);
+    return { ...response, json: { ...response.json, list } };
   });
   const ledger = join(tempFolder(), 'ledger.db');
   const config = { mode: 'observe', ledger: { file: ledger } };
@@ -59,7 +59,7 @@ it('a release that drops an optional field from every response fails the gate an
 });
 
 it('can be taken out: the metric does not exist', async () => {
-  const upstream = await startFakeUpstream(exampleAnswer);
+  const upstream = await startFakeUpstream(exampleResponse);
   const metrics = async (without?: string) => {
     const gateway = await startTestGateway({ upstream, ...(without !== undefined && { without }) });
     return (await gateway.admin('/metrics')).text;

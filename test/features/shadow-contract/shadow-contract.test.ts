@@ -47,9 +47,9 @@ const tighter = () =>
 describe('a shadow contract', () => {
   it('reports what it would newly refuse in responses and changes nothing', async () => {
     const gateway = await gatewayWith([tighter()]);
-    const answer = await gateway.call(QUESTIONS);
-    expect(answer.status).toBe(200);
-    expect(answer.headers['contract-status']).toBe('conforming');
+    const response = await gateway.call(QUESTIONS);
+    expect(response.status).toBe(200);
+    expect(response.headers['contract-status']).toBe('conforming');
     expect(await counted(gateway, 'newly-refused')).toBeGreaterThan(0);
     const found = await differing(gateway);
     expect(found[0]).toMatchObject({

@@ -140,7 +140,7 @@ describe('the differences between the verdicts of two contracts', () => {
     schemaPath,
     message: '',
   });
-  const told = (violations: readonly Violation[], reported: readonly Violation[] = [], more = false) => ({
+  const findings = (violations: readonly Violation[], reported: readonly Violation[] = [], more = false) => ({
     violations,
     reported,
     more,
@@ -148,31 +148,35 @@ describe('the differences between the verdicts of two contracts', () => {
   const short = (found: readonly Violation[]) => found.map(({ at: place, candidate }) => `${place} ${candidate ?? ''}`);
 
   it('are the violations that only one of them finds', () => {
-    expect(short(contractDifferences(told([at('/a'), at('/b')]), told([at('/b'), at('/c')])))).toEqual([
+    expect(short(contractDifferences(findings([at('/a'), at('/b')]), findings([at('/b'), at('/c')])))).toEqual([
       '/c newly-refused',
       '/a newly-accepted',
     ]);
   });
 
   it('do not include where in the contract a violation is found', () => {
-    expect(contractDifferences(told([at('/a', 'one')]), told([at('/a', 'two')]))).toEqual([]);
+    expect(contractDifferences(findings([at('/a', 'one')]), findings([at('/a', 'two')]))).toEqual([]);
   });
 
   it('include that counted violations would be refused, and the reverse', () => {
-    expect(short(contractDifferences(told([], [at('/a')]), told([at('/a')])))).toEqual(['/a newly-refused']);
-    expect(short(contractDifferences(told([at('/a')]), told([], [at('/a')])))).toEqual(['/a newly-accepted']);
-    expect(short(contractDifferences(told([], [at('/a')]), told([])))).toEqual(['/a newly-accepted']);
-    expect(short(contractDifferences(told([]), told([], [at('/a')])))).toEqual(['/a newly-refused']);
+    expect(short(contractDifferences(findings([], [at('/a')]), findings([at('/a')])))).toEqual(['/a newly-refused']);
+    expect(short(contractDifferences(findings([at('/a')]), findings([], [at('/a')])))).toEqual(['/a newly-accepted']);
+    expect(short(contractDifferences(findings([], [at('/a')]), findings([])))).toEqual(['/a newly-accepted']);
+    expect(short(contractDifferences(findings([]), findings([], [at('/a')])))).toEqual(['/a newly-refused']);
   });
 
   it('leave out violations that were not collected', () => {
-    expect(short(contractDifferences(told([at('/a')], [], true), told([at('/b')])))).toEqual(['/a newly-accepted']);
-    expect(short(contractDifferences(told([at('/a')]), told([at('/b')], [], true)))).toEqual(['/b newly-refused']);
+    expect(short(contractDifferences(findings([at('/a')], [], true), findings([at('/b')])))).toEqual([
+      '/a newly-accepted',
+    ]);
+    expect(short(contractDifferences(findings([at('/a')]), findings([at('/b')], [], true)))).toEqual([
+      '/b newly-refused',
+    ]);
   });
 
   it('do not modify their inputs', () => {
     const one = Object.freeze(at('/a'));
-    contractDifferences(told([one]), told([]));
+    contractDifferences(findings([one]), findings([]));
     expect(one.candidate).toBeUndefined();
   });
 });

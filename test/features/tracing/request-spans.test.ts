@@ -107,8 +107,8 @@ describe('the spans of a trace', () => {
     });
     expect(server).toMatchObject({ status: { code: 2 }, attributes: { 'error.type': 'upstream_deadline' } });
     expect(client).toMatchObject({ status: { code: 2 }, attributes: { 'error.type': 'http_response_timeout' } });
-    const [refused, answered] = spansOf({ status: 404, upstream: { ...fetched(TRACE), status: 404 } });
+    const [refused, responded] = spansOf({ status: 404, upstream: { ...fetched(TRACE), status: 404 } });
     expect(refused?.status.code).toBe(0);
-    expect(answered).toMatchObject({ status: { code: 2 }, attributes: { 'error.type': '404' } });
+    expect(responded).toMatchObject({ status: { code: 2 }, attributes: { 'error.type': '404' } });
   });
 });

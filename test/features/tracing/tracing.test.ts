@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { exampleAnswer } from '../../builders/example-answer.ts';
+import { exampleResponse } from '../../builders/example-response.ts';
 import { startFakeUpstream } from '../../builders/fake-upstream.ts';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../../builders/otlp-receiver.ts';
 import { createTestClock } from '../../builders/test-clock.ts';
@@ -18,7 +18,7 @@ const CALLED = { traceparent: `00-${CALLER.trace}-${CALLER.span}-01` };
 
 async function start(config: Record<string, unknown> = {}, more: Partial<TestGatewayOptions> = {}) {
   const receiver = await startOtlpReceiver();
-  const upstream = await startFakeUpstream(exampleAnswer);
+  const upstream = await startFakeUpstream(exampleResponse);
   const { tracing, listen, ...rest } = config as { tracing?: object; listen?: object };
   const gateway = await startTestGateway({
     upstream,
@@ -164,7 +164,7 @@ describe('the spans of a request', () => {
     upstream.handler = async (request) => {
       arrived.resolve();
       await joined.promise;
-      return exampleAnswer(request);
+      return exampleResponse(request);
     };
     const first = gateway.call(PAGE);
     await arrived.promise;
@@ -188,7 +188,7 @@ describe('the spans of a repeated exchange', () => {
   async function startPair(mode: string) {
     const receiver = await startOtlpReceiver();
     const broken = await startFakeUpstream((_request, response) => void response.destroy());
-    const working = await startFakeUpstream(exampleAnswer);
+    const working = await startFakeUpstream(exampleResponse);
     const gateway = await startTestGateway({
       upstream: broken,
       real: true,
@@ -542,7 +542,7 @@ describe('the receiver', () => {
 
   it('can be set with the standard environment variables', async () => {
     const receiver = await startOtlpReceiver();
-    const upstream = await startFakeUpstream(exampleAnswer);
+    const upstream = await startFakeUpstream(exampleResponse);
     const gateway = await startTestGateway({
       upstream,
       env: {
@@ -600,7 +600,7 @@ describe('the metrics', () => {
   });
 
   it('stay in the plain text format without tracing', async () => {
-    const upstream = await startFakeUpstream(exampleAnswer);
+    const upstream = await startFakeUpstream(exampleResponse);
     const gateway = await startTestGateway({ upstream });
     await gateway.call(PAGE, { headers: CALLED });
     const { text, headers } = await gateway.admin('/metrics', { headers: { Accept: OPEN_METRICS } });

@@ -29,18 +29,18 @@ const refused = (at = AT) => entry({ at, action: 'sign in', outcome: 'refused', 
 function trailIn(folder = join(tempFolder(), 'new'), maxBytes?: number) {
   const files = trailFilesOf(join(folder, 'overrides-audit.jsonl'));
   const errors: unknown[] = [];
-  const told: AuditEntry[] = [];
-  const parts = { stored: readTrailFiles(files), files, onEntry: (one: AuditEntry) => void told.push(one) };
+  const heard: AuditEntry[] = [];
+  const parts = { stored: readTrailFiles(files), files, onEntry: (one: AuditEntry) => void heard.push(one) };
   const trail = createAuditTrail({ ...parts, onError: (error) => errors.push(error), ...(maxBytes && { maxBytes }) });
-  return { folder, files, errors, told, trail };
+  return { folder, files, errors, heard, trail };
 }
 
 describe('the audit trail', () => {
   it('survives a restart, and only its owner may read it', async () => {
-    const { folder, trail, told } = trailIn();
+    const { folder, trail, heard } = trailIn();
     expect(await trail.record(entry())).toBe(true);
     await trail.record(entry({ action: 'accept', before: { reason: 'x' } }));
-    expect(told).toHaveLength(2);
+    expect(heard).toHaveLength(2);
     expect(trailIn(folder).trail.latest()).toEqual(trail.latest());
     expect(statSync(join(folder, 'overrides-audit.jsonl')).mode & 0o777).toBe(0o600);
   });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { exampleAnswer } from '../../builders/example-answer.ts';
+import { exampleResponse } from '../../builders/example-response.ts';
 import { startFakeUpstream } from '../../builders/fake-upstream.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
 import { createTestClock } from '../../builders/test-clock.ts';
@@ -23,7 +23,9 @@ const start = async (
   more: Readonly<Record<string, unknown>> = {},
 ) => {
   folder = tempFolder();
-  const fake = await startFakeUpstream((request) => (request.target.startsWith(LIST) ? DRIFT : exampleAnswer(request)));
+  const fake = await startFakeUpstream((request) =>
+    request.target.startsWith(LIST) ? DRIFT : exampleResponse(request),
+  );
   gateway = await startTestGateway({
     upstream: fake,
     clock: createTestClock(),
@@ -207,7 +209,7 @@ it('names changes on loopback without a token', async () => {
 });
 
 it('can be taken out: nothing is kept, and there is no page', async () => {
-  gateway = await startTestGateway({ upstream: await startFakeUpstream(exampleAnswer), without: 'auditTrail' });
+  gateway = await startTestGateway({ upstream: await startFakeUpstream(exampleResponse), without: 'auditTrail' });
   expect((await post('/cache/purge', { all: true }, {})).json).toEqual({ purged: 0 });
   expect((await gateway.admin('/audit')).status).toBe(404);
   expect((await gateway.admin('/overrides')).json).toMatchObject({ events: [] });

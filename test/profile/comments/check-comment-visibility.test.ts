@@ -95,8 +95,8 @@ describe('the three conditions', () => {
   });
 
   it('never quote the comment', () => {
-    const told = check({ visibility: 'moderators', recipients: [{ name: 'secret' }] }, holding());
-    expect(JSON.stringify(told)).not.toContain('secret');
-    expect(JSON.stringify(told)).not.toContain('"moderators"');
+    const result = check({ visibility: 'moderators', recipients: [{ name: 'secret' }] }, holding());
+    expect(JSON.stringify(result)).not.toContain('secret');
+    expect(JSON.stringify(result)).not.toContain('"moderators"');
   });
 });

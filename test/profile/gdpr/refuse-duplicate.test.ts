@@ -67,9 +67,9 @@ describe('refuse-duplicate', () => {
   it('accepts it after a failure', async () => {
     const { send, next } = uploading(createNext(() => Promise.reject(new GatewayError('upstream_timeout', ''))));
     await failureOf(send());
-    next.answer = () => replyWith({}, { status: 400 });
+    next.respond = () => replyWith({}, { status: 400 });
     await send();
-    next.answer = () => created;
+    next.respond = () => created;
     await send();
     expect(next.asked).toHaveLength(3);
   });

@@ -6,7 +6,7 @@ import {
   uploadKey,
   type UploadMemory,
 } from '../../../src/profile/gdpr/upload-memory.ts';
-import { exampleAnswer } from '../../builders/example-answer.ts';
+import { exampleResponse } from '../../builders/example-response.ts';
 import { type FakeUpstream, startFakeUpstream } from '../../builders/fake-upstream.ts';
 import { sharedBy, startFleet } from '../../builders/fleet.ts';
 import { needsProgram } from '../../builders/needs-program.ts';
@@ -147,7 +147,7 @@ needsProgram('redis', 'uploads through several gateways', (path) => {
   let upstream: FakeUpstream;
   beforeAll(async () => {
     server = await startRedisServer(path);
-    upstream = await startFakeUpstream(exampleAnswer);
+    upstream = await startFakeUpstream(exampleResponse);
   });
 
   it('are refused by every gateway, and are recognized again after a failed one', async () => {

@@ -20,8 +20,8 @@ describe('the items of the lists', () => {
     const found: Record<string, string[]> = {};
     for (const [path, names] of Object.entries(FIELDS))
       for (const page of [1, 2, 3, 4, 5]) {
-        const answer = await harness.call(`${path}?pageSize=100&page=${page}`, { user: 'admin' });
-        const { list, actions = list } = answer.json as unknown as Record<string, readonly Item[]>;
+        const response = await harness.call(`${path}?pageSize=100&page=${page}`, { user: 'admin' });
+        const { list, actions = list } = response.json as unknown as Record<string, readonly Item[]>;
         for (const item of actions ?? []) {
           const missing = names.filter((name) => !(name in item)).map((name) => `${String(item['id'])} ${name}`);
           found[path] = [...(found[path] ?? []), ...missing];

@@ -74,8 +74,8 @@ export async function runProbeAt(url: string, probe: Probe, limits: Partial<Prob
 export const withHeaders =
   (headers: Readonly<Record<string, string | readonly string[]>>): FakeHandler =>
   async (request, response) => {
-    const answer = await healthy(request, response);
-    return { ...answer, headers: { ...answer?.headers, ...headers } };
+    const usual = await healthy(request, response);
+    return { ...usual, headers: { ...usual?.headers, ...headers } };
   };
 
 /** Returns the findings of a probe, each with its severity. */

@@ -19,7 +19,7 @@ describe('walk', () => {
   async function walkOf(url: string, options: Partial<WalkOptions> = {}) {
     const settings = withUpstreamUrl(loadSettings({ env: {}, cwd: '/', flags: [] }), url);
     const gateway = assembleGateway(toWalkSettings(settings, undefined));
-    const answers: WalkedResponse[] = [];
+    const responses: WalkedResponse[] = [];
     const traces: Trace[] = [];
     const paused: number[] = [];
     const summary = await walk(
@@ -34,10 +34,10 @@ describe('walk', () => {
         pause: (ms) => Promise.resolve(void paused.push(ms)),
         ...options,
       },
-      (answer) => answers.push(answer),
+      (one) => responses.push(one),
     );
     await gateway.close();
-    return { summary, answers, traces, paused };
+    return { summary, responses, traces, paused };
   }
 
   /** The results of sending 200 requests to a correct upstream. Several tests examine them. */
@@ -47,7 +47,7 @@ describe('walk', () => {
   });
 
   it('requests every safe operation with known ids from a correct upstream and reports no difference', () => {
-    const { summary, answers, traces, paused } = whole;
+    const { summary, responses, traces, paused } = whole;
     expect(summary.walked.map(({ operation }) => operation).sort()).toEqual(
       WALKED_OPERATIONS.map(({ id }) => id).toSorted(),
     );
@@ -56,19 +56,19 @@ describe('walk', () => {
     expect(traces.flatMap(({ violations }) => violations)).toEqual([]);
     expect(traces).toHaveLength(200);
     expect(paused).toEqual(Array.from({ length: 199 }, () => 50));
-    expect(new Set(answers.map(({ exchange }) => exchange.arrival.target)).size).toBe(200);
+    expect(new Set(responses.map(({ exchange }) => exchange.arrival.target)).size).toBe(200);
   });
 
   it('sends the plain requests of all operations before any variation', () => {
     const count = WALKED_OPERATIONS.length;
-    const answers = whole.answers.slice(0, count);
-    expect(answers.map(({ exchange }) => exchange.arrival.query)).toEqual(WALKED_OPERATIONS.map(() => undefined));
-    expect(new Set(answers.map(({ operation }) => operation.id)).size).toBe(count);
+    const responses = whole.responses.slice(0, count);
+    expect(responses.map(({ exchange }) => exchange.arrival.query)).toEqual(WALKED_OPERATIONS.map(() => undefined));
+    expect(new Set(responses.map(({ operation }) => operation.id)).size).toBe(count);
   });
 
   it('requests pages, sorts, projections, details, wrap, v1 and a page beyond the end, and reports none of them', () => {
-    const { answers, traces } = whole;
-    const asked = answers.map(({ exchange }) => exchange.arrival.query ?? '');
+    const { responses, traces } = whole;
+    const asked = responses.map(({ exchange }) => exchange.arrival.query ?? '');
     for (const query of [
       'page=2',
       'page=35',
@@ -85,8 +85,8 @@ describe('walk', () => {
 
   it('uses the given ids', async () => {
     const ids = new Map([['jobId', ['1']]]);
-    const { answers } = await walkOf(reference.server().url, { maxRequests: 12, ids });
-    expect(answers.map(({ exchange }) => exchange.arrival.path)).toContain('/services/v2/jobs/gdpr/1.json');
+    const { responses } = await walkOf(reference.server().url, { maxRequests: 12, ids });
+    expect(responses.map(({ exchange }) => exchange.arrival.path)).toContain('/services/v2/jobs/gdpr/1.json');
   });
 
   it('uses ids from responses that a number cannot represent', async () => {
@@ -94,8 +94,8 @@ describe('walk', () => {
     const upstream = await startFakeUpstream(({ path }) =>
       path.endsWith('/question.json') ? { headers: { 'Content-Type': 'application/json' }, body: large } : { json: {} },
     );
-    const { answers } = await walkOf(upstream.url, { maxRequests: 40 });
-    const paths = answers.map(({ exchange }) => exchange.arrival.path);
+    const { responses } = await walkOf(upstream.url, { maxRequests: 40 });
+    const paths = responses.map(({ exchange }) => exchange.arrival.path);
     expect(paths).toContain('/services/v2/node/9007199254740993/comment.json');
   });
 

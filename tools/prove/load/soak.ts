@@ -111,13 +111,13 @@ export function soak({ soakSeconds, tick }: ProofContext, inScene = withScene): 
     if (dropped > 0) faults.push(`the ledger dropped ${dropped} records`);
 
     const leaks = [warmUp, peakCounts, counts].reduce((sum, { wrong }) => sum + (wrong.get(LEAK) ?? 0), 0);
-    const answered = totalOf(counts.statuses);
+    const received = totalOf(counts.statuses);
     return {
       cases: counts.sent + peakCounts.sent + warmUp.sent,
       faults,
       figures: [
         `${soakSeconds} s at ${grouped(peak / 2)}/s (peak ${grouped(peak)}/s)`,
-        `${grouped(answered)} responses: ${statusText(counts)}`,
+        `${grouped(received)} responses: ${statusText(counts)}`,
         `${grouped(upstreamFaults)} upstream faults`,
         `${grouped(counts.aborted)} aborts`,
         `${reloads} reloads`,

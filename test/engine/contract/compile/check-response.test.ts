@@ -260,8 +260,8 @@ describe('checking a response', () => {
       const one = operation('listQuestions');
       const { values } = strict.decodeParameters(one, { rawParameters: {} }, undefined);
       const json = bent(bent(example('questions'), 'listCount', 9), 'sorts', undefined);
-      const answer = { status: 200, mediaType: 'application/json', json };
-      expect(found(strict.checkResponse(one, values, answer))).toEqual(['required /sorts']);
+      const response = { status: 200, mediaType: 'application/json', json };
+      expect(found(strict.checkResponse(one, values, response))).toEqual(['required /sorts']);
       expect(found(judge('listQuestions', json))).toEqual(['required /sorts', 'list-count /listCount']);
     });
 

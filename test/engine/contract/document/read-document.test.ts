@@ -37,8 +37,8 @@ function judged(one: Contract, author: Record<string, unknown>, query = '', with
   for (const name of without) delete changed[name];
   if (operation === undefined) throw new Error('no operation');
   const { values } = one.decodeParameters(operation, { rawParameters: {} }, query);
-  const answer = { status: 200, mediaType: 'application/json', json: list };
-  return one.checkResponse(operation, values, answer).violations.map(({ keyword, at }) => `${keyword} ${at}`);
+  const response = { status: 200, mediaType: 'application/json', json: list };
+  return one.checkResponse(operation, values, response).violations.map(({ keyword, at }) => `${keyword} ${at}`);
 }
 
 /** Returns the categories of the violations that a query for the question list causes. */

@@ -177,10 +177,10 @@ describe('the explanation of errors', () => {
     ['of none', [{ type: 'string' }, { type: 'null' }], 1, ['anyOf ']],
   ] as readonly [string, SchemaObject[], unknown, string[]][])(
     'contains only the errors of the intended alternative: the one %s',
-    (_name, anyOf, value, told) => {
+    (_name, anyOf, value, expected) => {
       const errors = explanationOfOne({ anyOf })(value);
       const named = errors.filter(({ keyword }) => keyword === 'anyOf');
-      expect((named.length > 0 ? named : errors).map(({ at, keyword }) => `${keyword} ${at}`)).toEqual(told);
+      expect((named.length > 0 ? named : errors).map(({ at, keyword }) => `${keyword} ${at}`)).toEqual(expected);
     },
   );
 

@@ -2,48 +2,50 @@ import { describe, expect, it } from 'vitest';
 import { bent, contract, example, judge, operation } from '../sample.ts';
 
 /** Returns the violations of a response in the short form `keyword at`. */
-function told(...asked: Parameters<typeof judge>): string[] {
+function keywordsOf(...asked: Parameters<typeof judge>): string[] {
   const { violations, reported } = judge(...asked);
   return [...violations, ...reported].map(({ keyword, at }) => `${keyword} ${at}`);
 }
 
 describe('one violation for one cause', () => {
   it('is reported for a page without its envelope', () => {
-    expect(told('listQuestions', example('questions')['list'])).toEqual(['type ']);
+    expect(keywordsOf('listQuestions', example('questions')['list'])).toEqual(['type ']);
   });
 
   it('is reported for an object in an undocumented envelope', () => {
-    expect(told('getComment', { data: example('comment') })).toEqual(['shape ']);
-    expect(told('listQuestions', { data: [], total: 0 })).toEqual(['shape ']);
-    expect(told('listQuestions', {})).toEqual(['shape ']);
+    expect(keywordsOf('getComment', { data: example('comment') })).toEqual(['shape ']);
+    expect(keywordsOf('listQuestions', { data: [], total: 0 })).toEqual(['shape ']);
+    expect(keywordsOf('listQuestions', {})).toEqual(['shape ']);
   });
 
   it('is reported for an item of an entirely different kind', () => {
     const page = bent(example('questions'), 'list.0', { follower: 5, since: 'x' });
-    expect(told('listQuestions', page)).toEqual(['shape /list/0']);
+    expect(keywordsOf('listQuestions', page)).toEqual(['shape /list/0']);
   });
 
   it('is reported for each missing field of an object that has others', () => {
     const page = bent(bent(example('questions'), 'list.0.author.id', undefined), 'pageCount', undefined);
-    expect(told('listQuestions', page)).toEqual(['required /pageCount', 'required /list/0/author/id']);
+    expect(keywordsOf('listQuestions', page)).toEqual(['required /pageCount', 'required /list/0/author/id']);
   });
 
   it('is reported for an error in place of a success, however little the success requires', () => {
     for (const id of ['listQuestions', 'listNodeComments', 'getComment', 'uploadGdprFile'])
       for (const body of [{ error: 'no' }, { errors: { message: 'no' } }, { error: { code: 5 }, status: 500 }])
-        expect(told(id, body, { status: id === 'uploadGdprFile' ? 201 : 200 })).toEqual(['error-in-success ']);
-    expect(told('listQuestions', { error: 'no' }, { query: 'wrap=true' })).toEqual(['error-in-success ']);
-    expect(told('unmarkFavorite', { success: false, error: 'no' })).toEqual([
+        expect(keywordsOf(id, body, { status: id === 'uploadGdprFile' ? 201 : 200 })).toEqual(['error-in-success ']);
+    expect(keywordsOf('listQuestions', { error: 'no' }, { query: 'wrap=true' })).toEqual(['error-in-success ']);
+    expect(keywordsOf('unmarkFavorite', { success: false, error: 'no' })).toEqual([
       'required /result',
       'undocumented-field /error',
     ]);
   });
 
   it('is reported for an error of another shape, and not for its fields too', () => {
-    expect(told('listQuestions', { message: 'no', status: 500 }, { status: 500 })).toEqual(['anyOf ']);
-    expect(told('getGdprJob', { errors: { message: 'x' } }, { status: 404 })).toEqual(['shape ']);
-    expect(told('getGdprJob', {}, { status: 404 })).toEqual(['required /error']);
-    expect(told('listQuestions', { error: 'no', code: 5 }, { status: 500 })).toEqual(['undocumented-field /code']);
+    expect(keywordsOf('listQuestions', { message: 'no', status: 500 }, { status: 500 })).toEqual(['anyOf ']);
+    expect(keywordsOf('getGdprJob', { errors: { message: 'x' } }, { status: 404 })).toEqual(['shape ']);
+    expect(keywordsOf('getGdprJob', {}, { status: 404 })).toEqual(['required /error']);
+    expect(keywordsOf('listQuestions', { error: 'no', code: 5 }, { status: 500 })).toEqual([
+      'undocumented-field /code',
+    ]);
   });
 
   // A server that ignores `details=false` sends relations in a list of users. The specification does not document
@@ -55,37 +57,45 @@ describe('one violation for one cause', () => {
     ['listNodeFollowers', 'followers', { type: 'relation', active: 'yes', user: { id: 18 }, node: {} }],
   ])('is reported once for relations in a list of users: %s', (id, sample, relation) => {
     const page = { ...example(sample), list: [relation, relation], listCount: 2, totalCount: 2 };
-    expect(told(id, page)).toEqual(['shape /list/0']);
+    expect(keywordsOf(id, page)).toEqual(['shape /list/0']);
     expect(judge(id, page).violations).toMatchObject([{ category: 'type' }]);
   });
 
   it('names the missing field of an object that has most of its fields, or nothing else', () => {
     const page = example('followers');
-    expect(told('listNodeFollowers', bent(page, 'list.0.type', undefined))).toEqual(['required /list/0/type']);
-    expect(told('listNodeFollowers', bent(page, 'list.0', { id: 5 }))[0]).toBe('required /list/0/type');
-    expect(told('listNodeFollowers', bent(page, 'list.0.type', 'group'))).toEqual(['const /list/0/type']);
+    expect(keywordsOf('listNodeFollowers', bent(page, 'list.0.type', undefined))).toEqual(['required /list/0/type']);
+    expect(keywordsOf('listNodeFollowers', bent(page, 'list.0', { id: 5 }))[0]).toBe('required /list/0/type');
+    expect(keywordsOf('listNodeFollowers', bent(page, 'list.0.type', 'group'))).toEqual(['const /list/0/type']);
   });
 
   it('is reported for a wrong content type or malformed body, and not for its content', () => {
     const page = bent(example('questions'), 'list.0.extra', 1);
-    expect(told('listQuestions', page, { mediaType: 'text/plain' })).toEqual(['content-type content-type']);
-    expect(told('listQuestions', undefined)).toEqual(['json ']);
-    expect(told('listQuestions', page, { status: 206 })).toEqual(['status ']);
+    expect(keywordsOf('listQuestions', page, { mediaType: 'text/plain' })).toEqual(['content-type content-type']);
+    expect(keywordsOf('listQuestions', undefined)).toEqual(['json ']);
+    expect(keywordsOf('listQuestions', page, { status: 206 })).toEqual(['status ']);
   });
 
   it('is not reported by a rule for a field that already violates the schema', () => {
     const articles = example('articles');
-    expect(told('listArticles', bent(articles, 'list.0.type', undefined))).toEqual(['required /list/0/type']);
-    expect(told('listArticles', bent(articles, 'list.0.type', 'question'))).toEqual(['only-kbentry /list/0/type']);
+    expect(keywordsOf('listArticles', bent(articles, 'list.0.type', undefined))).toEqual(['required /list/0/type']);
+    expect(keywordsOf('listArticles', bent(articles, 'list.0.type', 'question'))).toEqual([
+      'only-kbentry /list/0/type',
+    ]);
     const job = example('finishedJob');
-    expect(told('getGdprJob', bent(job, 'status', 5))).toEqual(['type /status']);
-    expect(told('getGdprJob', bent(job, 'status', 'LOST'))).toEqual(['x-expected-enum /status']);
-    expect(told('getGdprJob', bent(job, 'executions', undefined))).toEqual(['executions-when-finished /executions']);
+    expect(keywordsOf('getGdprJob', bent(job, 'status', 5))).toEqual(['type /status']);
+    expect(keywordsOf('getGdprJob', bent(job, 'status', 'LOST'))).toEqual(['x-expected-enum /status']);
+    expect(keywordsOf('getGdprJob', bent(job, 'executions', undefined))).toEqual([
+      'executions-when-finished /executions',
+    ]);
     const unplaced = bent(example('questions'), 'list.0.containerIds', undefined);
-    expect(told('listQuestions', unplaced, { query: 'spaceId=999' })).toEqual(['x-expected /list/0/containerIds']);
+    expect(keywordsOf('listQuestions', unplaced, { query: 'spaceId=999' })).toEqual([
+      'x-expected /list/0/containerIds',
+    ]);
     const spaces = bent(example('questions'), 'list.0.containerIds', 'x');
-    expect(told('listQuestions', spaces, { query: 'spaceId=999' })[0]).toBe('type /list/0/containerIds');
-    expect(told('listQuestions', spaces, { query: 'spaceId=999' })).not.toContain('space-filter /list/0/containerIds');
+    expect(keywordsOf('listQuestions', spaces, { query: 'spaceId=999' })[0]).toBe('type /list/0/containerIds');
+    expect(keywordsOf('listQuestions', spaces, { query: 'spaceId=999' })).not.toContain(
+      'space-filter /list/0/containerIds',
+    );
   });
 
   it('is reported as not requested, even if nothing documents a field outside a projection', () => {
@@ -98,9 +108,9 @@ describe('one violation for one cause', () => {
       listCount: 2,
       totalCount: 2,
     };
-    expect(told('listQuestions', page, { query: 'includeOnly=id' })).toEqual(['includeOnly /list/0']);
-    expect(told('listQuestions', page, { query: 'includeOnly=id,title' })).toEqual(['includeOnly /list/0/extra']);
-    expect(told('listQuestions', page, { query: 'exclude=slug' })).toEqual(['undocumented-field /list/0/extra']);
+    expect(keywordsOf('listQuestions', page, { query: 'includeOnly=id' })).toEqual(['includeOnly /list/0']);
+    expect(keywordsOf('listQuestions', page, { query: 'includeOnly=id,title' })).toEqual(['includeOnly /list/0/extra']);
+    expect(keywordsOf('listQuestions', page, { query: 'exclude=slug' })).toEqual(['undocumented-field /list/0/extra']);
   });
 
   it('names the same rule whether all fields or a part were requested', () => {
@@ -145,7 +155,7 @@ describe('undocumented fields', () => {
 
   it('are reported besides violations', () => {
     const page = bent(bent(example('questions'), 'list.0.mood', 1), 'list.0.id', 'x');
-    expect(told('listQuestions', page)).toEqual(['type /list/0/id', 'undocumented-field /list/0/mood']);
+    expect(keywordsOf('listQuestions', page)).toEqual(['type /list/0/id', 'undocumented-field /list/0/mood']);
   });
 
   it('are reported for projected responses', () => {
@@ -158,9 +168,9 @@ describe('undocumented fields', () => {
 
   it('are not searched for in open objects', () => {
     const page = bent(bent(example('questions'), 'list.0.attachments', [{ any: 1 }]), 'list.0.answers', [{ any: 1 }]);
-    expect(told('listQuestions', page)).toEqual([]);
+    expect(keywordsOf('listQuestions', page)).toEqual([]);
     const relations = { ...example('followRelations'), list: [{ any: 1 }], listCount: 1 };
-    expect(told('listTopicFollowers', relations, { query: 'details=true' })).toEqual([]);
+    expect(keywordsOf('listTopicFollowers', relations, { query: 'details=true' })).toEqual([]);
   });
 
   it('are reported for request bodies, which are not refused because of them', () => {

@@ -516,7 +516,7 @@ describe('permission violations', () => {
   });
 });
 
-const answer = (body: string, status = 200): ExchangedResponse => ({
+const exchanged = (body: string, status = 200): ExchangedResponse => ({
   status,
   headers: JSON_TYPE,
   body: Buffer.from(body),
@@ -531,7 +531,7 @@ const found = (given: ExchangedResponse | Promise<ExchangedResponse>) =>
 
 describe('a lookup', () => {
   it("sends the caller's own credential, and none for an anonymous caller", async () => {
-    const { upstream: fake, sent } = fakeExchanges(() => answer('{"id":1}'));
+    const { upstream: fake, sent } = fakeExchanges(() => exchanged('{"id":1}'));
     const lookUp = createLookup(
       fake,
       createSessions([], () => 1_000),
@@ -552,7 +552,7 @@ describe('a lookup', () => {
 
   it('decides nothing if it fails', async () => {
     expect(await found(Promise.reject(new UpstreamFailure('deadline')))).toBeUndefined();
-    expect(await found(answer('{"id":1}', 404))).toBeUndefined();
-    expect(await found(answer('<html>'))).toBeUndefined();
+    expect(await found(exchanged('{"id":1}', 404))).toBeUndefined();
+    expect(await found(exchanged('<html>'))).toBeUndefined();
   });
 });

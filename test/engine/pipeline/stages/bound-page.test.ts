@@ -120,11 +120,11 @@ describe('bound-page', () => {
     void handle?.(far);
     expect(far.trace.violations).toMatchObject([{ category: 'bounds', at: 'page', found: 'integer' }]);
     expect(JSON.stringify(far.trace.violations)).not.toContain('4711');
-    const told = violationWith({ check: 'requests', location: 'query', at: 'page' });
+    const reported = violationWith({ check: 'requests', location: 'query', at: 'page' });
     const wrong = exchangeWith({ values: { page: 4711 } });
-    wrong.trace.violations.push(told);
+    wrong.trace.violations.push(reported);
     void handle?.(wrong);
-    expect(wrong.trace).toMatchObject({ pageBounds: { outcome: 'reported' }, violations: [told] });
+    expect(wrong.trace).toMatchObject({ pageBounds: { outcome: 'reported' }, violations: [reported] });
     expect(wrong.trace.violations).toHaveLength(1);
   });
 
@@ -151,7 +151,7 @@ describe('bound-page', () => {
     const { counts } = bounded();
     const handle = stageIn(boundPage(counts, UNSHARED), plannedWith(), next);
     await handle(exchangeWith());
-    next.answer = () => replyWith(pageOf([1], 50));
+    next.respond = () => replyWith(pageOf([1], 50));
     await handle(exchangeWith({ audience: 'caller:other', values: { page: 40 } }));
     await handle(exchangeWith({ target: '/services/v2/thing.json?spaceId=5', values: { page: 40 } }));
     expect(next.asked).toHaveLength(3);
@@ -185,7 +185,7 @@ describe('bound-page', () => {
   it('forgets the count of a list whose responses no longer contain one, so that its bound is waived', async () => {
     const { ask, next } = bounded();
     await ask();
-    next.answer = () => replyWith({ list: [], totalCount: 0, pageCount: 0 }, { pageCount: undefined });
+    next.respond = () => replyWith({ list: [], totalCount: 0, pageCount: 0 }, { pageCount: undefined });
     await ask(2);
     await ask(9);
     expect(next.asked).toHaveLength(3);
@@ -194,7 +194,7 @@ describe('bound-page', () => {
   it('keeps the count if a response could not be read', async () => {
     const { ask, next } = bounded();
     await ask();
-    next.answer = () => ({
+    next.respond = () => ({
       status: 200,
       headers: [],
       body: Buffer.of(1),
@@ -208,9 +208,9 @@ describe('bound-page', () => {
   it('ignores a stored page with a lower page count than was learned since', async () => {
     const { ask, next } = bounded({}, createNext(replyWith(pageOf([1], 9))));
     await ask();
-    next.answer = () => storedPage(3);
+    next.respond = () => storedPage(3);
     await ask(2);
-    next.answer = () => replyWith(pageOf([1], 9));
+    next.respond = () => replyWith(pageOf([1], 9));
     await ask(8);
     expect(next.asked).toHaveLength(3);
   });
@@ -218,7 +218,7 @@ describe('bound-page', () => {
   it('uses a stored page with a higher page count', async () => {
     const { ask, next } = bounded();
     await ask();
-    next.answer = () => storedPage(9);
+    next.respond = () => storedPage(9);
     await ask();
     await ask(9);
     expect(next.asked).toHaveLength(3);
@@ -227,7 +227,7 @@ describe('bound-page', () => {
   it('does not extend the lifetime of a learned count by serving the same page again', async () => {
     const { ask, next, clock } = bounded();
     await ask();
-    next.answer = () => storedPage(3);
+    next.respond = () => storedPage(3);
     clock.advance(299);
     await ask();
     clock.advance(2);
@@ -247,7 +247,7 @@ describe('bound-page', () => {
     counts.drop(['node:8']);
     await failureOf(ask(9));
     counts.drop(['node:7']);
-    next.answer = () => replyWith(pageOf([1], 20));
+    next.respond = () => replyWith(pageOf([1], 20));
     await ask(9);
     expect(next.asked).toHaveLength(2);
   });
@@ -255,7 +255,7 @@ describe('bound-page', () => {
   it('learns nothing from a response during which its tag was dropped', async () => {
     const next = createNext();
     const { ask, counts } = bounded({}, next);
-    next.answer = () => {
+    next.respond = () => {
       counts.drop(['things']);
       return replyWith(pageOf([1]));
     };

@@ -79,7 +79,7 @@ async function failed(handle: ReturnType<typeof stageIn>, parts: ExchangeParts =
 }
 
 const failing = (...error: ConstructorParameters<typeof GatewayError>) => {
-  next.answer = () => Promise.reject(new GatewayError(...error));
+  next.respond = () => Promise.reject(new GatewayError(...error));
 };
 
 /** Returns the names of all headers, except those that reveal whether the page came from the cache. */
@@ -134,7 +134,7 @@ describe('cache-page', () => {
   });
 
   it("shows neither cookies nor the upstream's freshness headers on a miss", async () => {
-    next.answer = () =>
+    next.respond = () =>
       replyWith(pageOf([1]), {
         headers: [...JSON_TYPE, ['Set-Cookie', 'a=b'], ['Cache-Control', 'max-age=60'], ['ETag', '"theirs"']],
       });
@@ -144,16 +144,16 @@ describe('cache-page', () => {
 
   it('sends the same headers on a miss as on a hit, and more with an error', async () => {
     const headers = [...JSON_TYPE, ['Retry-After', '5'], ['Sunset', 'soon']] as const;
-    next.answer = () => replyWith(pageOf([1]), { headers });
+    next.respond = () => replyWith(pageOf([1]), { headers });
     const handle = cached();
     const miss = await ask(handle);
     expect(shown(miss)).toEqual(shown(await ask(handle)));
-    next.answer = () => replyWith({ error: 'x' }, { status: 503, headers });
+    next.respond = () => replyWith({ error: 'x' }, { status: 503, headers });
     expect(shown(await ask(handle, { target: '/other' }))).toContain('Retry-After');
   });
 
   it('gives an error response no entity tag', async () => {
-    next.answer = () => replyWith({ error: 'x' }, { status: 404 });
+    next.respond = () => replyWith({ error: 'x' }, { status: 404 });
     expect((await ask(cached())).reply.etag).toBeUndefined();
   });
 
@@ -171,7 +171,7 @@ describe('cache-page', () => {
     ['upstream_invalid_response', 200, 'validity'],
   ] as const)('reports why there is nothing to store after %s', async (code, status, reason) => {
     const exchange = exchangeWith();
-    next.answer = () => {
+    next.respond = () => {
       exchange.trace.upstream = { status, shape: 'answer', seconds: 0, attempts: 1 };
       return Promise.reject(new GatewayError(code, ''));
     };
@@ -180,14 +180,14 @@ describe('cache-page', () => {
   });
 
   it('states why the page is not stored', async () => {
-    next.answer = () => ({ ...page(1), headers: [...JSON_TYPE, ['Set-Cookie', 'theme=dark']] });
+    next.respond = () => ({ ...page(1), headers: [...JSON_TYPE, ['Set-Cookie', 'theme=dark']] });
     const { trace, cacheStatus } = await ask(cached());
     expect(trace.cache).toMatchObject({ stored: false, notStored: 'set-cookie' });
     expect(cacheStatus).toBe('portico; fwd=miss; detail=set-cookie');
   });
 
   it('does not store a response that another request fetched and stores', async () => {
-    next.answer = () => ({ ...page(1), shared: true });
+    next.respond = () => ({ ...page(1), shared: true });
     const { trace, cacheStatus } = await ask(cached());
     expect(trace.cache).toEqual({ status: 'coalesced', reason: 'miss', stored: false });
     expect(cacheStatus).toBe('portico; fwd=miss; collapsed');
@@ -205,7 +205,7 @@ describe('a stale page', () => {
     await ask(handle);
     clock.advance(31);
     const gate = Promise.withResolvers<Reply>();
-    next.answer = () => gate.promise;
+    next.respond = () => gate.promise;
     const stale = await ask(handle);
     await ask(handle);
     expect(stale.text).toBe(JSON.stringify(pageOf([1])));
@@ -246,7 +246,7 @@ describe('a stale page', () => {
     await ask(handle);
     clock.advance(31);
     const cause = new Error('unexpected');
-    next.answer = () => Promise.reject(cause);
+    next.respond = () => Promise.reject(cause);
     await ask(handle);
     await until(() => background.length === 1);
     expect(background[0]).toMatchObject({ error: 'internal_error', cause });
@@ -257,11 +257,11 @@ describe('a stale page', () => {
     ['translated', () => Promise.reject(new GatewayError('upstream_permission_denied', ''))],
     ['with its own status', () => replyWith({ error: 'no' }, { status: 403 })],
     ['as a bad request', () => replyWith({ error: 'no' }, { status: 400 })],
-  ])('is dropped if the upstream refuses it to its audience (%s)', async (_how, answer) => {
+  ])('is dropped if the upstream refuses it to its audience (%s)', async (_how, respond) => {
     const handle = cached();
     await ask(handle);
     clock.advance(31);
-    next.answer = answer;
+    next.respond = respond;
     await ask(handle);
     await until(() => background.length === 1);
     expect(cache.stats().entries).toBe(0);
@@ -270,11 +270,11 @@ describe('a stale page', () => {
   it.each([
     ['limits requests', () => Promise.reject(new GatewayError('upstream_rate_limited', ''))],
     ['fails', () => replyWith({ error: 'x' }, { status: 500 })],
-  ])('remains if the upstream only %s', async (_what, answer) => {
+  ])('remains if the upstream only %s', async (_what, respond) => {
     const handle = cached();
     await ask(handle);
     clock.advance(31);
-    next.answer = answer;
+    next.respond = respond;
     await ask(handle);
     await until(() => background.length === 1);
     expect(cache.stats().entries).toBe(1);
@@ -285,10 +285,10 @@ describe('a stale page', () => {
     await ask(handle);
     clock.advance(31);
     const gate = Promise.withResolvers<Reply>();
-    next.answer = () => gate.promise;
+    next.respond = () => gate.promise;
     await ask(handle);
     cache.purge(['things']);
-    next.answer = () => page(3);
+    next.respond = () => page(3);
     expect((await ask(handle)).text).toBe(JSON.stringify(pageOf([3])));
     gate.resolve(page(2));
     await until(() => background.length === 1);
@@ -317,7 +317,7 @@ const expired = async (parts: PlannedParts = {}) => {
 describe('an expired page', () => {
   it('is fetched again before a reply is sent', async () => {
     const handle = await expired();
-    next.answer = () => page(2);
+    next.respond = () => page(2);
     const { text, trace, cacheStatus } = await ask(handle);
     expect(text).toBe(JSON.stringify(pageOf([2])));
     expect(trace.cache).toMatchObject({ status: 'miss', reason: 'stale' });
@@ -343,7 +343,7 @@ describe('an expired page', () => {
 
   it.each([500, 503])('replaces a failure that was not translated: %i', async (status) => {
     const handle = await expired();
-    next.answer = () => replyWith({ error: 'x' }, { status });
+    next.respond = () => replyWith({ error: 'x' }, { status });
     expect((await ask(handle)).reply.status).toBe(200);
   });
 
@@ -369,7 +369,7 @@ describe('an expired page', () => {
     const handle = stageIn(cachePage(services), planned, next);
     await ask(handle);
     clock.advance(61);
-    next.answer = () => page(2);
+    next.respond = () => page(2);
     expect((await ask(handle)).text).toBe(JSON.stringify(pageOf([2])));
     clock.advance(61);
     failing('upstream_error', '');
@@ -379,7 +379,7 @@ describe('an expired page', () => {
 
   it("does not hide a failure of Portico's own", async () => {
     const handle = await expired();
-    next.answer = () => Promise.reject(new Error('unexpected'));
+    next.respond = () => Promise.reject(new Error('unexpected'));
     expect((await failed(handle)).error).toMatchObject({ message: 'unexpected' });
   });
 
@@ -393,9 +393,9 @@ describe('an expired page', () => {
   it('does not replace an error beyond its limit if it was stored during the failing fetch', async () => {
     const handle = cached({ cache: kept({ staleIfErrorSeconds: 0 }) });
     const gate = Promise.withResolvers<Reply>();
-    next.answer = () => gate.promise;
+    next.respond = () => gate.promise;
     const slow = failed(handle);
-    next.answer = () => page(2);
+    next.respond = () => page(2);
     await ask(handle);
     clock.advance(31);
     gate.reject(new GatewayError('upstream_error', ''));
@@ -404,7 +404,7 @@ describe('an expired page', () => {
 
   it('does not replace an error after a purge during the fill', async () => {
     const handle = await expired();
-    next.answer = () => {
+    next.respond = () => {
       cache.purge(['things']);
       return Promise.reject(new GatewayError('upstream_error', ''));
     };
@@ -414,9 +414,9 @@ describe('an expired page', () => {
   it.each([
     ['translated', () => Promise.reject(new GatewayError('upstream_permission_denied', ''))],
     ['with its own status', () => replyWith({ error: 'no' }, { status: 403 })],
-  ])('does not replace a later error for a caller to whom the upstream has refused it (%s)', async (_how, answer) => {
+  ])('does not replace a later error for a caller to whom the upstream has refused it (%s)', async (_how, respond) => {
     const handle = await expired();
-    next.answer = answer;
+    next.respond = respond;
     await handle(exchangeWith()).catch(() => undefined);
     failing('upstream_error', '');
     expect((await failed(handle)).error).toMatchObject({ code: 'upstream_error' });
@@ -435,7 +435,7 @@ describe('a client that requests a fresh response', () => {
   it('gets one with such a role, as do later callers', async () => {
     const handle = cached({}, ['reviewer']);
     await ask(handle);
-    next.answer = () => page(2);
+    next.respond = () => page(2);
     const { trace, cacheStatus, text } = await ask(handle, { ...noCache, grants: grantsWith({ roles: ['reviewer'] }) });
     expect(text).toBe(JSON.stringify(pageOf([2])));
     expect(trace.cache).toEqual({ status: 'bypass', reason: 'no-cache', stored: true });
@@ -445,7 +445,7 @@ describe('a client that requests a fresh response', () => {
 
   it('counts as a bypass even if its fetch fails or was made by another request', async () => {
     const handle = cached({}, ['standard']);
-    next.answer = () => ({ ...page(1), shared: true });
+    next.respond = () => ({ ...page(1), shared: true });
     expect((await ask(handle, noCache)).trace.cache?.status).toBe('bypass');
     failing('upstream_error', '');
     expect((await failed(handle, noCache)).trace.cache).toEqual({
@@ -483,7 +483,7 @@ describe('a shared page', () => {
   it('is no longer shared if the two responses differ', async () => {
     const handle = cached(shared);
     await ask(handle, asAlice);
-    next.answer = () => page(2);
+    next.respond = () => page(2);
     await ask(handle, asBob);
     await until(() => background.length === 1);
     expect([guard.isDemoted('listThings'), cache.stats().entries]).toEqual([true, 0]);
@@ -492,7 +492,7 @@ describe('a shared page', () => {
   it('is no longer shared if the upstream shows it to only one of the callers', async () => {
     const handle = cached(shared);
     await ask(handle, asAlice);
-    next.answer = ({ trace }) => {
+    next.respond = ({ trace }) => {
       trace.upstream = { status: 401, shape: 'error', denied: true, seconds: 0, attempts: 1 };
       return Promise.reject(new GatewayError('upstream_permission_denied', ''));
     };
@@ -506,10 +506,10 @@ describe('a shared page', () => {
     ['translated', () => Promise.reject(new GatewayError('upstream_timeout', ''))],
     ['with its own status', () => replyWith({ error: 'broken' }, { status: 500 })],
     ['streaming', () => ({ ...page(2), body: bodyOf() })],
-  ])('remains shared if the comparison fails for another reason (%s)', async (_how, answer) => {
+  ])('remains shared if the comparison fails for another reason (%s)', async (_how, respond) => {
     const handle = cached(shared);
     await ask(handle, asAlice);
-    next.answer = answer;
+    next.respond = respond;
     await ask(handle, asBob);
     await until(() => background.length === 1);
     expect([guard.isDemoted('listThings'), cache.stats().entries]).toEqual([false, 1]);
@@ -531,7 +531,7 @@ describe('a shared page', () => {
     const handle = cached(shared);
     await ask(handle, asAlice);
     clock.advance(31);
-    next.answer = () => page(2);
+    next.respond = () => page(2);
     expect((await ask(handle, asBob)).trace.cache?.status).toBe('stale');
     await until(() => background.length === 1);
     expect(next.asked).toHaveLength(2);

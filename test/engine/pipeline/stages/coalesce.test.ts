@@ -40,9 +40,9 @@ describe('coalesce', () => {
 
   it('fetches once for concurrent requests for a page, and marks which requests joined', async () => {
     const { next, handle } = coalesced();
-    const answers = [handle(exchangeWith()), handle(exchangeWith())];
+    const replies = [handle(exchangeWith()), handle(exchangeWith())];
     gate.resolve(replyWith(pageOf([1])));
-    const [first, second] = await Promise.all(answers);
+    const [first, second] = await Promise.all(replies);
     expect(next.asked).toHaveLength(1);
     expect([first?.shared, second?.shared]).toEqual([undefined, true]);
     expect(second?.body).toBe(first?.body);
@@ -100,10 +100,10 @@ describe('coalesce', () => {
 
   it('fails all waiting requests when the one fetch fails', async () => {
     const { next, handle } = coalesced();
-    const answers = [handle(exchangeWith()), handle(exchangeWith())].map(failureOf);
+    const replies = [handle(exchangeWith()), handle(exchangeWith())].map(failureOf);
     const error = new GatewayError('upstream_permission_denied', '');
     gate.reject(error);
-    expect(await Promise.all(answers)).toEqual([error, error]);
+    expect(await Promise.all(replies)).toEqual([error, error]);
     expect(next.asked).toHaveLength(1);
   });
 
@@ -123,27 +123,27 @@ describe('coalesce', () => {
 
   it('fetches once for a shared page that the upstream returns', async () => {
     const { next, handle } = coalesced(shared);
-    const answers = [handle(exchangeWith()), handle(exchangeWith())];
+    const replies = [handle(exchangeWith()), handle(exchangeWith())];
     gate.resolve(replyWith(pageOf([1])));
-    expect((await Promise.all(answers))[1]?.shared).toBe(true);
+    expect((await Promise.all(replies))[1]?.shared).toBe(true);
     expect(next.asked).toHaveLength(1);
   });
 
   it('fetches once for each caller, even if each is refused', async () => {
     const { next, handle } = coalesced(shared);
     const refused = new GatewayError('upstream_permission_denied', '');
-    next.answer = () => (next.asked.length === 1 ? gate.promise : Promise.reject(refused));
-    const answers = [handle(exchangeWith()), handle(exchangeWith())].map(failureOf);
+    next.respond = () => (next.asked.length === 1 ? gate.promise : Promise.reject(refused));
+    const replies = [handle(exchangeWith()), handle(exchangeWith())].map(failureOf);
     gate.reject(refused);
-    expect(await Promise.all(answers)).toEqual([refused, refused]);
+    expect(await Promise.all(replies)).toEqual([refused, refused]);
     expect(next.asked).toHaveLength(2);
   });
 
   it("passes a refusal to the same caller's second request", async () => {
     const { next, handle } = coalesced();
-    const answers = [handle(exchangeWith()), handle(exchangeWith())];
+    const replies = [handle(exchangeWith()), handle(exchangeWith())];
     gate.resolve(replyWith({ error: 'no' }, { status: 401 }));
-    expect((await Promise.all(answers))[1]).toMatchObject({ status: 401, shared: true });
+    expect((await Promise.all(replies))[1]).toMatchObject({ status: 401, shared: true });
     expect(next.asked).toHaveLength(1);
   });
 
@@ -167,20 +167,20 @@ describe('coalesce', () => {
   it('fetches a shared page at most twice if it fails for everyone', async () => {
     const { next, handle } = coalesced(shared);
     const error = Object.assign(new GatewayError('upstream_error', ''), { replacedStatus: 500 });
-    next.answer = () => (next.asked.length === 1 ? gate.promise : Promise.reject(error));
-    const answers = ['alice', 'bob', 'carol'].map((name) =>
+    next.respond = () => (next.asked.length === 1 ? gate.promise : Promise.reject(error));
+    const replies = ['alice', 'bob', 'carol'].map((name) =>
       failureOf(handle(exchangeWith({ principal: callerNamed(name) }))),
     );
     gate.reject(error);
-    expect(await Promise.all(answers)).toEqual([error, error, error]);
+    expect(await Promise.all(replies)).toEqual([error, error, error]);
     expect(next.asked).toHaveLength(2);
   });
 
   it('does not fetch a shared page again if it failed for another reason', async () => {
     const { next, handle } = coalesced(shared);
-    const answers = [handle(exchangeWith()), handle(exchangeWith())].map(failureOf);
+    const replies = [handle(exchangeWith()), handle(exchangeWith())].map(failureOf);
     gate.reject(new GatewayError('upstream_error', ''));
-    await Promise.all(answers);
+    await Promise.all(replies);
     expect(next.asked).toHaveLength(1);
   });
 });

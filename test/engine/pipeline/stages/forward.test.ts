@@ -32,7 +32,7 @@ const DENIED: ExchangedResponse = { ...OK, status: 401, body: Buffer.from('{"err
 
 function forwarding(
   parts: PlannedParts = {},
-  answer: (request: UpstreamRequest) => ExchangedResponse | Promise<ExchangedResponse> = () => OK,
+  respond: (request: UpstreamRequest) => ExchangedResponse | Promise<ExchangedResponse> = () => OK,
   serviceAuthorization?: string,
   publicOrigin?: PublicOrigin,
 ) {
@@ -42,7 +42,7 @@ function forwarding(
   const sessions = createSessions(['JSESSIONID'], clock);
   const { upstream, sent } = fakeExchanges(async (request) => {
     clock.advance(0.25);
-    return answer(request);
+    return respond(request);
   });
   const services = {
     upstream,
@@ -63,7 +63,7 @@ function forwarding(
   const handle = stageIn(forward(services), plannedWith(parts), createNext());
   const send = (more: ExchangeParts = {}) => {
     const exchange = exchangeWith(more);
-    return { answer: handle(exchange), trace: exchange.trace };
+    return { handled: handle(exchange), trace: exchange.trace };
   };
   return { send, sent, looked, demoted };
 }
@@ -71,7 +71,7 @@ function forwarding(
 /** Decodes a body from the test upstream, which marks compressed bodies with a leading asterisk. */
 const decoded = (body: Buffer) => (body[0] === 42 ? body.subarray(1) : body);
 
-const answering = (text: string, headers = JSON_TYPE) => ({ ...OK, headers, body: Buffer.from(text) });
+const responding = (text: string, headers = JSON_TYPE) => ({ ...OK, headers, body: Buffer.from(text) });
 
 const field = (request: UpstreamRequest | undefined, name: string) => headerValue(request?.headers ?? [], name);
 
@@ -79,10 +79,10 @@ describe('forward', () => {
   // The attack: an upstream error makes the search for a permission message throw an error.
   it('forwards an error that it cannot read if everything is forwarded unchanged', async () => {
     const unreadable = { ...DENIED, body: Buffer.from('{"error":"break"}') };
-    const { answer, trace } = forwarding({ transparent: true }, () => unreadable).send();
-    expect(await answer).toMatchObject({ status: 401, body: unreadable.body });
+    const { handled, trace } = forwarding({ transparent: true }, () => unreadable).send();
+    expect(await handled).toMatchObject({ status: 401, body: unreadable.body });
     expect(trace).toMatchObject({ upstream: { status: 401, shape: 'other' }, cause: { message: 'unreadable' } });
-    expect(await failureOf(forwarding({}, () => unreadable).send().answer)).toMatchObject({ message: 'unreadable' });
+    expect(await failureOf(forwarding({}, () => unreadable).send().handled)).toMatchObject({ message: 'unreadable' });
   });
 
   it("sends the canonical target with the operation's headers, and no client header that is not allowed", async () => {
@@ -92,7 +92,7 @@ describe('forward', () => {
       headers: { cookie: 'a=b', 'if-none-match': '"x"', range: 'bytes=0-1', 'x-http-method-override': 'DELETE' },
       rawHeaders: ['Cookie', 'a=b', 'If-None-Match', '"x"', 'Range', 'bytes=0-1', 'X-HTTP-Method-Override', 'DELETE'],
     });
-    await send({ arrival, target: '/services/v2/thing.json?q=x' }).answer;
+    await send({ arrival, target: '/services/v2/thing.json?q=x' }).handled;
     expect(sent[0]).toMatchObject({ method: 'GET', target: '/services/v2/thing.json?q=x', mode: 'buffered' });
     for (const name of ['cookie', 'if-none-match', 'range', 'x-http-method-override'])
       expect(field(sent[0], name)).toBeUndefined();
@@ -102,8 +102,8 @@ describe('forward', () => {
   it('sends a body if a stage has read one', async () => {
     const { send, sent } = forwarding();
     const body = Buffer.from('{}');
-    await send({ body }).answer;
-    await send().answer;
+    await send({ body }).handled;
+    await send().handled;
     expect(sent[0]?.body).toBe(body);
     expect(field(sent[0], 'content-type')).toBe('application/json');
     expect(sent[1]).not.toHaveProperty('body');
@@ -114,9 +114,9 @@ describe('forward', () => {
     async (transparent) => {
       const { send, sent } = forwarding({ transparent });
       const arrival = arrivalWith({ clientAddress: '203.0.113.7' });
-      await send({ arrival, principal: callerNamed('alice') }).answer;
-      await send({ arrival, principal: { ...callerNamed('alice'), kind: 'unverified' } }).answer;
-      await send({ arrival, principal: ANONYMOUS }).answer;
+      await send({ arrival, principal: callerNamed('alice') }).handled;
+      await send({ arrival, principal: { ...callerNamed('alice'), kind: 'unverified' } }).handled;
+      await send({ arrival, principal: ANONYMOUS }).handled;
       const network = 'network 203.0.113.7';
       const clients = sent.map(({ owner }) => owner && queueClient(owner()));
       expect(clients).toEqual(['caller:verified:user:alice', network, network]);
@@ -126,14 +126,14 @@ describe('forward', () => {
   it('ends with the client if the exchange has a signal', async () => {
     const { send, sent } = forwarding();
     const { signal } = new AbortController();
-    await send({ clientGone: () => signal }).answer;
+    await send({ clientGone: () => signal }).handled;
     expect(sent[0]?.signal).toBe(signal);
   });
 
   it("returns the upstream's response and records it", async () => {
     const { send } = forwarding();
-    const { answer, trace } = send();
-    expect(await answer).toEqual({ status: 200, headers: OK.headers, body: OK.body });
+    const { handled, trace } = send();
+    expect(await handled).toEqual({ status: 200, headers: OK.headers, body: OK.body });
     expect(trace).toMatchObject({
       route: 'plan',
       upstream: { status: 200, shape: 'answer', denied: false, seconds: 0.25, attempts: 2 },
@@ -142,23 +142,23 @@ describe('forward', () => {
 
   it('records how the transport failed', async () => {
     const { send } = forwarding({}, () => Promise.reject(new UpstreamFailure('deadline')));
-    const { answer, trace } = send();
-    expect(await failureOf(answer)).toBeInstanceOf(UpstreamFailure);
+    const { handled, trace } = send();
+    expect(await failureOf(handled)).toBeInstanceOf(UpstreamFailure);
     expect(trace.upstream).toMatchObject({ status: undefined, shape: 'deadline', seconds: 0.25, attempts: 1 });
     expect(trace.incidents).toMatchObject([{ check: 'upstream', keyword: 'deadline' }]);
   });
 
   it("records nothing about the upstream for a failure of Portico's own", async () => {
     const { send } = forwarding({}, () => Promise.reject(new Error('unexpected')));
-    const { answer, trace } = send();
-    await failureOf(answer);
+    const { handled, trace } = send();
+    await failureOf(handled);
     expect(trace.upstream).toBeUndefined();
   });
 
   it('records the form of an error and that it denies permission', async () => {
     const { send } = forwarding({}, () => DENIED);
-    const { answer, trace } = send();
-    await answer;
+    const { handled, trace } = send();
+    await handled;
     expect(trace.upstream).toMatchObject({ status: 401, shape: 'error', denied: true });
   });
 });
@@ -179,7 +179,7 @@ describe('forward for an operation with stored responses', () => {
 
   it('sends no value that the client chose', async () => {
     const { send, sent } = forwarding({ cache: kept() });
-    await send({ arrival }).answer;
+    await send({ arrival }).handled;
     expect(sent[0]?.headers.map(([name]) => name)).toEqual([
       'Authorization',
       'Accept',
@@ -195,8 +195,8 @@ describe('forward for an operation with stored responses', () => {
   it('gives each exchange a new id, which the trace contains too', async () => {
     const { send, sent } = forwarding({ cache: kept() });
     const first = send({ arrival });
-    await first.answer;
-    await send({ arrival }).answer;
+    await first.handled;
+    await send({ arrival }).handled;
     const id = field(sent[0], 'x-request-id') ?? '';
     expect(first.trace.upstream?.requestId).toBe(id);
     expect(field(sent[0], 'traceparent')).toMatch(new RegExp(`^00-${id.replaceAll('-', '')}-[0-9a-f]{16}-00$`));
@@ -205,23 +205,23 @@ describe('forward for an operation with stored responses', () => {
 
   it('records the id of a failed exchange in the trace too', async () => {
     const { send, sent } = forwarding({ cache: kept() }, () => Promise.reject(new UpstreamFailure('reset')));
-    const { answer, trace } = send({ arrival });
-    await failureOf(answer);
+    const { handled, trace } = send({ arrival });
+    await failureOf(handled);
     expect(trace.upstream?.requestId).toBe(field(sent[0], 'x-request-id'));
   });
 
   it('sends the configured scheme and host', async () => {
     const origin = { protocol: 'http', host: 'qa.example' };
     const { send, sent } = forwarding({ cache: kept() }, undefined, undefined, origin);
-    await send({ arrival }).answer;
+    await send({ arrival }).handled;
     expect(field(sent[0], 'x-forwarded-proto')).toBe('http');
     expect(field(sent[0], 'x-forwarded-host')).toBe('qa.example');
   });
 
   it("sends the client's identifying headers if the response is not stored", async () => {
     const { send, sent } = forwarding();
-    const { answer, trace } = send({ arrival });
-    await answer;
+    const { handled, trace } = send({ arrival });
+    await handled;
     expect(field(sent[0], 'x-request-id')).toBe('evil-request');
     expect(field(sent[0], 'tracestate')).toBe('evil=1');
     expect(trace.upstream?.requestId).toBeUndefined();
@@ -239,36 +239,36 @@ describe("forward for a shared page fetched with a caller's credential", () => {
   const shared = { principal, audience: 'public' };
 
   it.each([
-    ['exactly as sent', answering(JSON.stringify({ body: authorization }))],
-    ['without its scheme', answering('{"body":"YWxpY2U6Pz8/Pz8/"}')],
-    ['with escaped slashes', answering(String.raw`{"body":"YWxpY2U6Pz8\/Pz8\/"}`)],
-    ['in a header', answering('{}', [...JSON_TYPE, ['Link', '<YWxpY2U6Pz8/Pz8/>']])],
-    ['in an error', { ...answering(`{"error":"not for ${authorization}"}`), status: 404 }],
+    ['exactly as sent', responding(JSON.stringify({ body: authorization }))],
+    ['without its scheme', responding('{"body":"YWxpY2U6Pz8/Pz8/"}')],
+    ['with escaped slashes', responding(String.raw`{"body":"YWxpY2U6Pz8\/Pz8\/"}`)],
+    ['in a header', responding('{}', [...JSON_TYPE, ['Link', '<YWxpY2U6Pz8/Pz8/>']])],
+    ['in an error', { ...responding(`{"error":"not for ${authorization}"}`), status: 404 }],
   ])(
     'refuses a response that contains the credential %s, and stores the operation per caller',
-    async (_case, answer) => {
-      const { send, demoted } = forwarding({ cache: kept({ audience: 'public' }) }, () => answer);
-      expect(await failureOf(send(shared).answer)).toMatchObject({ code: 'upstream_invalid_response' });
+    async (_case, response) => {
+      const { send, demoted } = forwarding({ cache: kept({ audience: 'public' }) }, () => response);
+      expect(await failureOf(send(shared).handled)).toMatchObject({ code: 'upstream_invalid_response' });
       expect(demoted).toEqual(['listThings']);
     },
   );
 
   it('returns such a response if only its own caller gets it', async () => {
-    const { send, demoted } = forwarding({ cache: kept() }, () => answering(authorization));
-    expect((await send({ principal }).answer).status).toBe(200);
+    const { send, demoted } = forwarding({ cache: kept() }, () => responding(authorization));
+    expect((await send({ principal }).handled).status).toBe(200);
     expect(demoted).toEqual([]);
   });
 
   it('does not search for the credential of a caller who sent none upstream', async () => {
     const parts = { cache: kept({ audience: 'public' }), serviceCredential: true };
-    const { send } = forwarding(parts, () => answering(authorization), 'Basic service');
-    expect((await send(shared).answer).status).toBe(200);
+    const { send } = forwarding(parts, () => responding(authorization), 'Basic service');
+    expect((await send(shared).handled).status).toBe(200);
   });
 
   it('does not mistake a coincidental match for a credential', async () => {
-    const { send } = forwarding({ cache: kept({ audience: 'public' }) }, () => answering('{"body":"YTpi"}'));
+    const { send } = forwarding({ cache: kept({ audience: 'public' }) }, () => responding('{"body":"YTpi"}'));
     const short = callerNamed('a', { authorization: 'Basic YTpi' });
-    expect((await send({ ...shared, principal: short }).answer).status).toBe(200);
+    expect((await send({ ...shared, principal: short }).handled).status).toBe(200);
   });
 });
 
@@ -277,30 +277,30 @@ describe('forward with a service account', () => {
 
   it("uses it for responses declared to be the same for all callers, and the caller's own otherwise", async () => {
     const independent = forwarding(service, undefined, 'Basic service');
-    await independent.send().answer;
+    await independent.send().handled;
     const dependent = forwarding({}, undefined, 'Basic service');
-    await dependent.send().answer;
+    await dependent.send().handled;
     expect(field(independent.sent[0], 'authorization')).toBe('Basic service');
     expect(field(dependent.sent[0], 'authorization')).toBe('Basic alice');
   });
 
   it("sends the caller's own credential if only the upstream can decide", async () => {
     const { send, sent } = forwarding(service, undefined, 'Basic service');
-    await send({ delegated: true }).answer;
+    await send({ delegated: true }).handled;
     expect(field(sent[0], 'authorization')).toBe('Basic alice');
   });
 
   it("refuses a caller without a credential before sending a request if the caller's own is needed", async () => {
     const { send, sent } = forwarding({}, undefined, 'Basic service');
-    const { answer, trace } = send({ principal: ANONYMOUS });
-    expect(await failureOf(answer)).toMatchObject({ code: 'needs_caller_credential', status: 501 });
+    const { handled, trace } = send({ principal: ANONYMOUS });
+    expect(await failureOf(handled)).toMatchObject({ code: 'needs_caller_credential', status: 501 });
     expect(sent).toEqual([]);
     expect(trace.route).toBeUndefined();
   });
 
   it('sends no credential for an anonymous caller if there is no service account', async () => {
     const { send, sent } = forwarding();
-    await send({ principal: ANONYMOUS }).answer;
+    await send({ principal: ANONYMOUS }).handled;
     expect(field(sent[0], 'authorization')).toBeUndefined();
   });
 });
@@ -316,7 +316,7 @@ describe('forward in observe mode', () => {
       headers: { cookie: 'a=b' },
       rawHeaders: ['Cookie', 'a=b'],
     });
-    await send({ arrival, target: '/elsewhere' }).answer;
+    await send({ arrival, target: '/elsewhere' }).handled;
     expect(sent[0]).toMatchObject({ method: 'HEAD', target: '/services/v2/thing.json?page=1&&', mode: 'transparent' });
     expect(field(sent[0], 'cookie')).toBe('a=b');
     expect(sent[0]).not.toHaveProperty('body');
@@ -330,61 +330,61 @@ describe('forward in observe mode', () => {
   ])('streams the body of a request that has one: %o', async (headers, streams) => {
     const { send, sent } = forwarding(observe);
     const body = Readable.from([]);
-    await send({ arrival: arrivalWith({ headers, body }) }).answer;
+    await send({ arrival: arrivalWith({ headers, body }) }).handled;
     expect(sent[0]?.body).toBe(streams ? body : undefined);
   });
 
   it('sends a body that was read for a check', async () => {
     const { send, sent } = forwarding(observe);
     const body = Buffer.from('{}');
-    await send({ body, arrival: arrivalWith({ headers: { 'content-length': '2' } }) }).answer;
+    await send({ body, arrival: arrivalWith({ headers: { 'content-length': '2' } }) }).handled;
     expect(sent[0]?.body).toBe(body);
   });
 
   it('reads a compressed denial, and forwards it compressed', async () => {
     const body = Buffer.concat([Buffer.from('*'), Buffer.from('{"error":"you have no permission"}')]);
     const { send } = forwarding(observe, () => ({ ...DENIED, body }));
-    const { answer, trace } = send();
-    expect((await answer).body).toBe(body);
+    const { handled, trace } = send();
+    expect((await handled).body).toBe(body);
     expect(trace.upstream).toMatchObject({ shape: 'error', denied: true });
   });
 
   it('records the form of a body that it cannot read', async () => {
     const headers: HeaderPairs = [['Content-Encoding', 'x-odd']];
     const { send } = forwarding(observe, () => ({ ...DENIED, headers, body: gzipSync('{}') }));
-    const { answer, trace } = send();
-    await answer;
+    const { handled, trace } = send();
+    await handled;
     expect(trace.upstream).toMatchObject({ status: 401, shape: 'other', denied: false });
   });
 
   it('reports a streamed body that breaks off, unless the client disconnected', async () => {
-    for (const [failure, told] of [
+    for (const [failure, keywords] of [
       [new UpstreamFailure('truncated'), ['truncated']],
       [new UpstreamFailure('deadline'), ['deadline']],
       [new UpstreamFailure('aborted'), []],
     ] as const) {
       const { body } = openBody();
-      const { answer, trace } = forwarding(observe, () => ({ ...OK, body })).send();
-      await answer;
+      const { handled, trace } = forwarding(observe, () => ({ ...OK, body })).send();
+      await handled;
       body.destroy(failure);
-      expect((trace.incidents ?? []).map(({ keyword }) => keyword)).toEqual(told);
-      expect(trace.upstream?.shape).toBe(told[0] ?? 'answer');
+      expect((trace.incidents ?? []).map(({ keyword }) => keyword)).toEqual(keywords);
+      expect(trace.upstream?.shape).toBe(keywords[0] ?? 'answer');
     }
   });
 
   it('forwards a streaming body unread', async () => {
     const body = bodyOf('x');
     const { send, looked } = forwarding(observe, () => ({ ...DENIED, body }));
-    expect((await send().answer).body).toBe(body);
+    expect((await send().handled).body).toBe(body);
     expect(looked).toEqual([]);
   });
 
   it('inspects only errors', async () => {
     const success = forwarding(observe);
-    await success.send().answer;
+    await success.send().handled;
     const error = forwarding(observe, () => ({ ...DENIED, status: 400 }));
-    const { answer, trace } = error.send();
-    await answer;
+    const { handled, trace } = error.send();
+    await handled;
     expect([success.looked.length, error.looked.length]).toEqual([0, 1]);
     expect(trace.upstream?.shape).toBe('error');
   });
@@ -392,8 +392,8 @@ describe('forward in observe mode', () => {
   it('ends with the client if the exchange has a signal', async () => {
     const { send, sent } = forwarding(observe);
     const { signal } = new AbortController();
-    await send({ clientGone: () => signal }).answer;
-    await send().answer;
+    await send({ clientGone: () => signal }).handled;
+    await send().handled;
     expect(sent.map((request) => request.signal)).toEqual([signal, undefined]);
   });
 });

@@ -5,12 +5,12 @@ import { createNext, exchangeWith, failureOf, plannedWith, replyWith, stageIn } 
 
 const write = { operation: { method: 'PUT', purges: ['node:{nodeId}', 'things'] } } as const;
 
-async function purgedAfter(answer: Parameters<typeof createNext>[0]): Promise<readonly string[][]> {
+async function purgedAfter(respond: Parameters<typeof createNext>[0]): Promise<readonly string[][]> {
   const purged: string[][] = [];
   const handle = stageIn(
     purgeTags((tags) => purged.push([...tags])),
     plannedWith(write),
-    createNext(answer),
+    createNext(respond),
   );
   await handle(exchangeWith({ values: { path: { nodeId: '7' } } })).catch(() => undefined);
   return purged;
@@ -42,8 +42,8 @@ describe('purge-tags', () => {
       createNext(),
     );
     await handle(exchangeWith());
-    order.push('answered');
-    expect(order).toEqual(['purged', 'answered']);
+    order.push('replied');
+    expect(order).toEqual(['purged', 'replied']);
   });
 
   it('purges if the response to the write was lost, because the write may have taken effect', async () => {

@@ -33,7 +33,7 @@ function redacting(reply: Reply, mayRead = false) {
     createNext(reply),
   );
   const exchange = exchangeWith();
-  return { trace: exchange.trace, answer: handle(exchange) };
+  return { trace: exchange.trace, handled: handle(exchange) };
 }
 
 describe('redact-fields', () => {
@@ -46,38 +46,38 @@ describe('redact-fields', () => {
   });
 
   it('removes the private fields and no other byte, and records it', async () => {
-    const { answer, trace } = redacting(page());
-    const { body, headers } = await answer;
+    const { handled, trace } = redacting(page());
+    const { body, headers } = await handled;
     expect(textOf(body)).toBe('{"id":12345678901234567890,"body":"x"}');
     expect(headerValue(headers, 'portico-redacted')).toBe('visibility, recipients');
     expect(trace.redacted).toEqual(['visibility', 'recipients']);
   });
 
   it('leaves them for a caller who may read them', async () => {
-    const { answer, trace } = redacting(page(), true);
-    expect(textOf((await answer).body)).toBe(TEXT);
+    const { handled, trace } = redacting(page(), true);
+    expect(textOf((await handled).body)).toBe(TEXT);
     expect(trace.redacted).toBeUndefined();
   });
 
   it('gives the redacted body a separate entity tag', async () => {
-    const { etag } = await redacting(page({ etag: '"whole"' })).answer;
+    const { etag } = await redacting(page({ etag: '"whole"' })).handled;
     expect(etag).toMatch(/^"[\w-]{22}"$/);
-    expect((await redacting(page()).answer).etag).toBeUndefined();
+    expect((await redacting(page()).handled).etag).toBeUndefined();
   });
 
   it('leaves a stored page unchanged for other callers', async () => {
     const kept = page();
-    await redacting(kept).answer;
+    await redacting(kept).handled;
     expect(textOf(kept.body)).toBe(TEXT);
   });
 
   it('forwards a response without such fields unchanged', async () => {
     const reply = replyWith({ id: 1 });
-    expect(await redacting(reply).answer).toBe(reply);
+    expect(await redacting(reply).handled).toBe(reply);
   });
 
   it('withholds what it cannot read', async () => {
-    expect(await failureOf(redacting(page({ body: Buffer.from('<html>') })).answer)).toMatchObject({
+    expect(await failureOf(redacting(page({ body: Buffer.from('<html>') })).handled)).toMatchObject({
       code: 'upstream_invalid_response',
     });
   });
@@ -86,7 +86,7 @@ describe('redact-fields', () => {
     const error = page({ status: 400, body: Buffer.from('<html>') });
     const empty = page({ body: Buffer.alloc(0) });
     const stream = page({ body: bodyOf() });
-    for (const reply of [error, empty, stream]) expect(await redacting(reply).answer).toBe(reply);
+    for (const reply of [error, empty, stream]) expect(await redacting(reply).handled).toBe(reply);
   });
 });
 

@@ -25,8 +25,8 @@ const addresses = {
 const rewriting = (reply = replyWith({ avatar: 'http://legacy/a.png' })) => {
   const arrival = arrivalWith({ host: 'qa.example', protocol: 'https' });
   const exchange = exchangeWith({ arrival });
-  const answer = stageIn(rewriteAddresses(addresses), plannedWith(), createNext(reply))(exchange);
-  return { answer };
+  const handled = stageIn(rewriteAddresses(addresses), plannedWith(), createNext(reply))(exchange);
+  return { handled };
 };
 
 describe('rewrite-addresses', () => {
@@ -36,23 +36,23 @@ describe('rewrite-addresses', () => {
   });
 
   it('writes the address that this client uses', async () => {
-    const { answer } = rewriting();
-    expect(textOf((await answer).body)).toBe('{"avatar":"https://qa.example/a.png"}');
+    const { handled } = rewriting();
+    expect(textOf((await handled).body)).toBe('{"avatar":"https://qa.example/a.png"}');
   });
 
   it('replaces the entity tag if the response had one', async () => {
-    const { etag } = await rewriting(replyWith({ avatar: 'http://legacy/a.png' }, { etag: '"old"' })).answer;
+    const { etag } = await rewriting(replyWith({ avatar: 'http://legacy/a.png' }, { etag: '"old"' })).handled;
     expect(etag).toMatch(/^"[\w-]{22}"$/);
-    expect((await rewriting().answer).etag).toBeUndefined();
+    expect((await rewriting().handled).etag).toBeUndefined();
   });
 
   it('forwards everything else unchanged', async () => {
     const plain = replyWith({ id: 1 });
-    expect(await rewriting(plain).answer).toBe(plain);
+    expect(await rewriting(plain).handled).toBe(plain);
     const searched = { validity: 'valid', body: bodyFactsOf(plannedWith(), {}), namesUpstream: false } as const;
     const known = replyWith({ avatar: 'http://legacy/a.png' }, { facts: searched });
-    expect(await rewriting(known).answer).toBe(known);
+    expect(await rewriting(known).handled).toBe(known);
     const stream = replyWith({}, { body: bodyOf('http://legacy') });
-    expect(await rewriting(stream).answer).toBe(stream);
+    expect(await rewriting(stream).handled).toBe(stream);
   });
 });

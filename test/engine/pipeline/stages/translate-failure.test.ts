@@ -24,7 +24,7 @@ import {
 const CHALLENGE = 'Basic realm="test"';
 
 function translating(
-  answer: Parameters<typeof createNext>[0],
+  respond: Parameters<typeof createNext>[0],
   parts: PlannedParts = {},
   accepted: readonly string[] = [],
 ) {
@@ -37,7 +37,7 @@ function translating(
     isAccepted: (_: Operation, { keyword }: Violation) => accepted.includes(keyword),
     decode: (headers: HeaderPairs, body: Buffer) => decodeForInspection({ status: 200, headers, body }, 1_000_000),
   };
-  const handle = stageIn(translateFailure(services), plannedWith(parts), createNext(answer));
+  const handle = stageIn(translateFailure(services), plannedWith(parts), createNext(respond));
   return { forgotten, send: (more: ExchangeParts = {}) => handle(exchangeWith(more)) };
 }
 

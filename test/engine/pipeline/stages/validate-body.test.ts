@@ -37,7 +37,7 @@ function validating(parts: PlannedParts = write, findings: BodyFindings = NOTHIN
     next,
   );
   const send = (arrival: Arrival, trace = traceWith({ requests: { level: 'enforce', outcome: 'passed' } })) => ({
-    answer: handle(exchangeWith({ arrival, trace })),
+    handled: handle(exchangeWith({ arrival, trace })),
     trace,
   });
   return { next, checked, send };
@@ -68,8 +68,8 @@ describe('validate-body', () => {
 
   it('forwards the bytes of a valid body unchanged', async () => {
     const { send, next, checked } = validating();
-    const { answer, trace } = send(json('{"id": 12345678901234567890}'));
-    await answer;
+    const { handled, trace } = send(json('{"id": 12345678901234567890}'));
+    await handled;
     expect(textOf(next.asked[0]?.body)).toBe('{"id": 12345678901234567890}');
     expect(checked).toHaveLength(1);
     expect(trace).toMatchObject({ requests: { outcome: 'passed' }, violations: [] });
@@ -83,8 +83,8 @@ describe('validate-body', () => {
     ['an encoded body', json('{}', { 'content-encoding': 'gzip' }), 415, 'protocol'],
   ])('refuses %s', async (_what, arrival, status, category) => {
     const { send, next, checked } = validating();
-    const { answer, trace } = send(arrival);
-    expect(await failureOf(answer)).toMatchObject({ status });
+    const { handled, trace } = send(arrival);
+    expect(await failureOf(handled)).toMatchObject({ status });
     expect(trace).toMatchObject({ requests: { level: 'enforce', outcome: 'refused' }, violations: [{ category }] });
     expect([next.asked, checked]).toEqual([[], []]);
   });
@@ -96,14 +96,14 @@ describe('validate-body', () => {
     ['the identity coding', { 'content-encoding': 'Identity' }],
   ])('accepts a body with %s', async (_what, headers) => {
     const { send, next } = validating();
-    await send(json('{}', headers)).answer;
+    await send(json('{}', headers)).handled;
     expect(next.asked).toHaveLength(1);
   });
 
   it('refuses what the check finds, with the code and details of the violation', async () => {
     const violations = [violationWith({ location: 'body', at: '/content', message: 'row 2 is empty' })];
     const plain = validating(write, { violations });
-    expect(await failureOf(plain.send(json('{}')).answer)).toMatchObject({
+    expect(await failureOf(plain.send(json('{}')).handled)).toMatchObject({
       code: 'invalid_body',
       message: 'row 2 is empty',
       details: [{ in: 'body', name: '/content' }],
@@ -113,7 +113,7 @@ describe('validate-body', () => {
       code: { code: 'not_permitted', status: 400, title: 'x' },
       details: [{ row: 2 }],
     });
-    expect(await failureOf(detailed.send(json('{}')).answer)).toMatchObject({
+    expect(await failureOf(detailed.send(json('{}')).handled)).toMatchObject({
       code: 'not_permitted',
       details: [{ row: 2 }],
     });
@@ -121,8 +121,8 @@ describe('validate-body', () => {
 
   it('reports each wrong item to the client, and counts each kind of violation once', async () => {
     const violations = [0, 1, 2].map((at) => violationWith({ location: 'body', at: `/recipients/${at}/id` }));
-    const { answer, trace } = validating(write, { violations }).send(json('{}'));
-    expect(await failureOf(answer)).toMatchObject({
+    const { handled, trace } = validating(write, { violations }).send(json('{}'));
+    expect(await failureOf(handled)).toMatchObject({
       details: violations.map(({ at }) => ({ in: 'body', name: at })),
     });
     expect(trace.violations).toEqual(violations.slice(0, 1));
@@ -132,30 +132,30 @@ describe('validate-body', () => {
     const documentedErrors = [{ status: 400, text: 'The provided file does not have a valid user.' }];
     const parts: PlannedParts = { operation: { ...write.operation, documentedErrors } };
     for (const findings of [{ violations: [violationWith()] }, { violations: [violationWith()], details: [] }])
-      expect(await failureOf(validating(parts, findings).send(json('{}')).answer)).toMatchObject({
+      expect(await failureOf(validating(parts, findings).send(json('{}')).handled)).toMatchObject({
         message: 'The provided file does not have a valid user.',
       });
   });
 
   it('reports at the `report` level, and forwards the body', async () => {
     const { send, next } = validating(reporting);
-    const { answer, trace } = send(json('{"a":'));
-    await answer;
+    const { handled, trace } = send(json('{"a":'));
+    await handled;
     expect(trace).toMatchObject({ requests: { level: 'report', outcome: 'reported' }, violations: [{ at: '' }] });
     expect(textOf(next.asked[0]?.body)).toBe('{"a":');
   });
 
   it('reads nothing if requests are not checked', async () => {
     const { send, next, checked } = validating({ ...write, checks: { requests: 'off' } });
-    const { answer, trace } = send(json('<'), traceWith());
-    await answer;
+    const { handled, trace } = send(json('<'), traceWith());
+    await handled;
     expect([textOf(next.asked[0]?.body), checked, trace.requests]).toEqual(['<', [], undefined]);
   });
 
   it('refuses a body over the limit, and accepts one at the limit', async () => {
     const { send, next } = validating();
-    await send(json(text(LIMIT))).answer;
-    expect(await failureOf(send(json(text(LIMIT + 1))).answer)).toMatchObject({
+    await send(json(text(LIMIT))).handled;
+    expect(await failureOf(send(json(text(LIMIT + 1))).handled)).toMatchObject({
       code: 'body_too_large',
       status: 413,
       headers: { Connection: 'close' },
@@ -171,14 +171,14 @@ describe('validate-body', () => {
         for (; read < 20; read += 1) yield Buffer.alloc(LIMIT);
       })(),
     );
-    await failureOf(send(arrivalWith({ method: 'POST', body })).answer);
+    await failureOf(send(arrivalWith({ method: 'POST', body })).handled);
     await until(() => read === 20);
   });
 
   it('reports that the client disconnected if its body breaks off', async () => {
     const { send } = validating();
-    expect(await failureOf(send(arrivalWith({ body: broken(0) })).answer)).toMatchObject({ code: 'client_closed' });
-    expect(await failureOf(send(arrivalWith({ body: broken(5) })).answer)).toMatchObject({ code: 'body_too_large' });
+    expect(await failureOf(send(arrivalWith({ body: broken(0) })).handled)).toMatchObject({ code: 'client_closed' });
+    expect(await failureOf(send(arrivalWith({ body: broken(5) })).handled)).toMatchObject({ code: 'body_too_large' });
   });
 });
 
@@ -189,8 +189,8 @@ describe('validate-body in observe mode', () => {
 
   it('streams a large body unread', async () => {
     const { send, next, checked } = validating(observe);
-    const { answer, trace } = send(large());
-    await answer;
+    const { handled, trace } = send(large());
+    await handled;
     const body = next.asked[0]?.body as Readable;
     expect(String(Buffer.concat(await body.toArray()))).toBe('x'.repeat(LIMIT * 3));
     expect(checked).toEqual([]);
@@ -202,7 +202,7 @@ describe('validate-body in observe mode', () => {
   it("leaves the client's request open if the forwarded body is destroyed", async () => {
     const { send, next } = validating(observe);
     const arrival = large();
-    await send(arrival).answer;
+    await send(arrival).handled;
     const forwarded = next.asked[0]?.body as Readable;
     forwarded.destroy();
     await until(() => forwarded.closed);
@@ -210,11 +210,11 @@ describe('validate-body in observe mode', () => {
   });
 
   it('keeps the report on the parameters of such a request', async () => {
-    const { answer, trace } = validating(observe).send(
+    const { handled, trace } = validating(observe).send(
       large(),
       traceWith({ requests: { level: 'report', outcome: 'reported' } }),
     );
-    await answer;
+    await handled;
     expect(trace.requests?.outcome).toBe('reported');
   });
 });
@@ -233,12 +233,12 @@ describe('a body with a duplicate member', () => {
     '[{"id":1,"id":2}]',
   ])('is refused unread if requests are enforced, and reported otherwise: %s', async (written) => {
     const strict = validating();
-    expect(await failureOf(strict.send(json(written)).answer)).toMatchObject({ code: 'invalid_body', status: 400 });
+    expect(await failureOf(strict.send(json(written)).handled)).toMatchObject({ code: 'invalid_body', status: 400 });
     expect([strict.checked, strict.next.asked]).toEqual([[], []]);
     for (const parts of [reporting, { ...reporting, transparent: true }]) {
       const { send, next, checked } = validating(parts);
-      const { answer, trace } = send(json(written));
-      await answer;
+      const { handled, trace } = send(json(written));
+      await handled;
       expect(trace.violations).toMatchObject([{ category: 'format', keyword: 'repeated-member' }]);
       expect([checked, textOf(next.asked[0]?.body)]).toEqual([[], written]);
     }
@@ -248,7 +248,7 @@ describe('a body with a duplicate member', () => {
     'does not include one whose name occurs in two objects or in a text: %s',
     async (written) => {
       const { send, checked } = validating();
-      await send(json(written)).answer;
+      await send(json(written)).handled;
       expect(checked).toEqual([JSON.parse(written)]);
     },
   );
@@ -271,12 +271,12 @@ describe('a body beyond the limits of JSON', () => {
     ],
   ])('is refused unread, naming the limit, if requests are enforced', async (written, keyword, message) => {
     const { send, checked, next } = validating();
-    const { answer, trace } = send(json(written));
-    expect(await failureOf(answer)).toMatchObject({ status: 400, details: [{ message }] });
+    const { handled, trace } = send(json(written));
+    expect(await failureOf(handled)).toMatchObject({ status: 400, details: [{ message }] });
     expect(trace.violations).toMatchObject([{ category: 'bounds', keyword }]);
     expect([checked, next.asked]).toEqual([[], []]);
     const observing = validating({ ...reporting, transparent: true });
-    await observing.send(json(written)).answer;
+    await observing.send(json(written)).handled;
     expect([observing.checked, textOf(observing.next.asked[0]?.body)]).toEqual([[], written]);
   });
 

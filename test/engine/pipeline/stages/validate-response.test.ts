@@ -42,7 +42,7 @@ function validatingServices(check: () => ResponseFindings) {
   };
 }
 
-const answered = (body: unknown, status = 200): Reply => ({
+const replyOf = (body: unknown, status = 200): Reply => ({
   status,
   headers: JSON_TYPE,
   body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
@@ -57,8 +57,8 @@ function validating(
   const judged: unknown[] = [];
   const learned: unknown[] = [];
   const services = {
-    check: (_operation: unknown, _values: unknown, answer: unknown) => {
-      judged.push(answer);
+    check: (_operation: unknown, _values: unknown, response: unknown) => {
+      judged.push(response);
       return judgement;
     },
     decode: (_headers: unknown, body: Buffer) =>
@@ -72,33 +72,33 @@ function validating(
   const handle = stageIn(validateResponse(services), plannedWith(parts), createNext(reply));
   const run = (more: ExchangeParts = {}) => {
     const exchange = exchangeWith(more);
-    return { answer: handle(exchange), trace: exchange.trace };
+    return { handled: handle(exchange), trace: exchange.trace };
   };
   return { judged, learned, run };
 }
 
 /** Returns the violations and incidents recorded for an error response, each in the form `check keyword`. */
 async function toldOf(status: number, judgement: ResponseFindings, parts: PlannedParts = {}): Promise<string[]> {
-  const { answer, trace } = validating(answered({ error: 'x' }, status), judgement, parts).run();
-  await answer;
+  const { handled, trace } = validating(replyOf({ error: 'x' }, status), judgement, parts).run();
+  await handled;
   return [...trace.violations, ...(trace.incidents ?? [])].map(({ check, keyword }) => `${check} ${keyword}`);
 }
 
 describe('validate-response', () => {
   it('records that a response contains an absolute address of the legacy host', async () => {
-    const named = validating(answered({ avatar: 'http://legacy/a.png' })).run();
-    await named.answer;
+    const named = validating(replyOf({ avatar: 'http://legacy/a.png' })).run();
+    await named.handled;
     expect(named.trace.legacyAddress).toBe(true);
-    const silent = validating(answered({ avatar: '/a.png' })).run();
-    await silent.answer;
+    const silent = validating(replyOf({ avatar: '/a.png' })).run();
+    await silent.handled;
     expect(silent.trace.legacyAddress).toBeUndefined();
   });
 
   it('checks status, media type and original body, and forwards the same bytes', async () => {
-    const reply = answered(pageOf([1]));
+    const reply = replyOf(pageOf([1]));
     const { judged, run } = validating(reply);
-    const { answer, trace } = run();
-    const { body, facts, pageCount } = await answer;
+    const { handled, trace } = run();
+    const { body, facts, pageCount } = await handled;
     expect(judged).toEqual([
       {
         status: 200,
@@ -115,9 +115,9 @@ describe('validate-response', () => {
   });
 
   it('forwards the response and reports its violations at the `report` level', async () => {
-    const { run, learned } = validating(answered({}), BROKEN);
-    const { answer, trace } = run();
-    expect((await answer).facts?.validity).toBe('violations');
+    const { run, learned } = validating(replyOf({}), BROKEN);
+    const { handled, trace } = run();
+    expect((await handled).facts?.validity).toBe('violations');
     expect(trace.responses).toEqual({ level: 'report', outcome: 'reported', verdict: 'violations' });
     expect(trace.violations).toEqual(BROKEN.violations);
     expect(learned).toEqual([]);
@@ -133,7 +133,7 @@ describe('validate-response', () => {
       scan: (): typeof found | 'closer' | undefined => found,
     };
     // The body is not JSON. That does not matter here, because only the scan reads it.
-    const handle = stageIn(validateResponse(services), plannedWith(enforced), createNext(answered('?')));
+    const handle = stageIn(validateResponse(services), plannedWith(enforced), createNext(replyOf('?')));
     const exchange = exchangeWith();
     const body = bodyFactsOf(plannedWith(), NODES);
     expect((await handle(exchange)).facts).toEqual({ validity: 'valid', body, namesUpstream: false });
@@ -150,7 +150,7 @@ describe('validate-response', () => {
       namesUpstream: () => true,
       scan: () => ({ json: NODES, findings: VALID, hasAddress }),
     };
-    const handle = stageIn(validateResponse(services), plannedWith(enforced), createNext(answered('?')));
+    const handle = stageIn(validateResponse(services), plannedWith(enforced), createNext(replyOf('?')));
     const exchange = exchangeWith();
     await handle(exchange);
     expect(exchange.trace.legacyAddress === true).toBe(hasAddress);
@@ -158,7 +158,7 @@ describe('validate-response', () => {
 
   it.each(['closer', undefined] as const)('parses a response if its scan returns %s', async (result) => {
     const services = { ...validatingServices(() => BROKEN), scan: () => result };
-    const handle = stageIn(validateResponse(services), plannedWith(), createNext(answered({})));
+    const handle = stageIn(validateResponse(services), plannedWith(), createNext(replyOf({})));
     const exchange = exchangeWith();
     expect((await handle(exchange)).facts?.validity).toBe('violations');
     expect(exchange.trace).toMatchObject({ scan: result, violations: BROKEN.violations });
@@ -167,8 +167,8 @@ describe('validate-response', () => {
   it('does not forward a success response that breaks the contract at the `enforce` level', async () => {
     const trace = exchangeWith().trace;
     trace.violations.push(violationWith());
-    const run = validating(answered({}), BROKEN, enforced).run({ trace });
-    expect(await failureOf(run.answer)).toMatchObject({
+    const run = validating(replyOf({}), BROKEN, enforced).run({ trace });
+    expect(await failureOf(run.handled)).toMatchObject({
       code: 'upstream_invalid_response',
       status: 502,
       details: [{ in: 'body', name: '/a' }, { name: '/b' }],
@@ -182,47 +182,47 @@ describe('validate-response', () => {
       violations: Array.from({ length: 30 }, (_, at) => drift(`/${at}`)),
       reported: [],
     };
-    const error = await failureOf(validating(answered({}), many, enforced).run().answer);
+    const error = await failureOf(validating(replyOf({}), many, enforced).run().handled);
     expect((error as { details: unknown[] }).details).toHaveLength(10);
   });
 
   it.each([300, 404])(
     'forwards a response that is not a success at the `enforce` level, whatever its content: %i',
     async (status) => {
-      const { answer, trace } = validating(answered({}, status), BROKEN, enforced).run();
-      expect((await answer).status).toBe(status);
+      const { handled, trace } = validating(replyOf({}, status), BROKEN, enforced).run();
+      expect((await handled).status).toBe(status);
       expect(trace.responses).toMatchObject({ level: 'enforce', outcome: 'reported', verdict: 'violations' });
     },
   );
 
   it('forwards a response only if all its violations are accepted', async () => {
-    const all = validating(answered({}), BROKEN, enforced, ['/a', '/b']).run();
-    expect((await all.answer).facts?.validity).toBe('accepted');
+    const all = validating(replyOf({}), BROKEN, enforced, ['/a', '/b']).run();
+    expect((await all.handled).facts?.validity).toBe('accepted');
     expect(all.trace.responses).toMatchObject({ outcome: 'passed', verdict: 'violations' });
-    const some = validating(answered({}), BROKEN, enforced, ['/a']).run();
-    expect(await failureOf(some.answer)).toMatchObject({ code: 'upstream_invalid_response' });
+    const some = validating(replyOf({}), BROKEN, enforced, ['/a']).run();
+    expect(await failureOf(some.handled)).toMatchObject({ code: 'upstream_invalid_response' });
   });
 
   it('records why a response could not be checked', async () => {
-    const { answer, trace } = validating(answered({}), WRAPPED, enforced).run();
-    expect((await answer).facts?.validity).toBe('skipped');
+    const { handled, trace } = validating(replyOf({}), WRAPPED, enforced).run();
+    expect((await handled).facts?.validity).toBe('skipped');
     expect(trace.responses).toEqual({ level: 'enforce', outcome: 'skipped', verdict: 'skipped', reason: 'wrap' });
   });
 
   it('checks nothing if responses are off, but still reads the page count', async () => {
-    const { judged, learned, run } = validating(answered(pageOf([1])), BROKEN, { checks: { responses: 'off' } });
-    const { answer, trace } = run();
-    expect(await answer).toMatchObject({ facts: { validity: 'off', body: { isJson: true } }, pageCount: 3 });
+    const { judged, learned, run } = validating(replyOf(pageOf([1])), BROKEN, { checks: { responses: 'off' } });
+    const { handled, trace } = run();
+    expect(await handled).toMatchObject({ facts: { validity: 'off', body: { isJson: true } }, pageCount: 3 });
     expect([judged, learned]).toEqual([[], []]);
     expect(trace.responses).toMatchObject({ level: 'off', outcome: 'skipped', reason: 'off' });
   });
 
   it('forwards a response with only undocumented fields as violations at the `enforce` level, and learns from it', async () => {
     const reported = [{ ...drift('/mood'), keyword: 'undocumented-field' }];
-    const { learned, run } = validating(answered(NODES), { ...VALID, reported }, enforced);
+    const { learned, run } = validating(replyOf(NODES), { ...VALID, reported }, enforced);
     for (let times = 0; times < 4; times += 1) {
-      const { answer, trace } = run();
-      expect((await answer).facts?.validity).toBe('valid');
+      const { handled, trace } = run();
+      expect((await handled).facts?.validity).toBe('valid');
       expect(trace.responses).toEqual({ level: 'enforce', outcome: 'passed', verdict: 'valid' });
       // When identical bytes arrive, they are not checked again, but their violations are still reported.
       expect(trace.violations).toEqual(reported);
@@ -232,8 +232,8 @@ describe('validate-response', () => {
 
   it('names contract violations in a refusal, but not advisories', async () => {
     const reported = [{ ...drift('/mood'), keyword: 'undocumented-field' }];
-    const { answer, trace } = validating(answered({}), { ...BROKEN, reported }, enforced).run();
-    expect(await failureOf(answer)).toMatchObject({ details: [{ name: '/a' }, { name: '/b' }] });
+    const { handled, trace } = validating(replyOf({}), { ...BROKEN, reported }, enforced).run();
+    expect(await failureOf(handled)).toMatchObject({ details: [{ name: '/a' }, { name: '/b' }] });
     expect(trace.violations).toHaveLength(3);
   });
 
@@ -253,20 +253,20 @@ describe('validate-response', () => {
   it('reports a status by which the upstream failed even if the request breaks the contract', async () => {
     const trace = exchangeWith().trace;
     trace.violations.push(violationWith());
-    await validating(answered({ error: 'x' }, 500)).run({ trace }).answer;
+    await validating(replyOf({ error: 'x' }, 500)).run({ trace }).handled;
     expect(trace.violations.map(({ keyword }) => keyword)).toEqual(['type']);
     expect(trace.incidents?.map(({ keyword }) => keyword)).toEqual(['server-error']);
   });
 
   it('learns from valid responses', async () => {
-    const { learned, run } = validating(answered(NODES));
-    await run().answer;
+    const { learned, run } = validating(replyOf(NODES));
+    await run().handled;
     expect(learned).toEqual([['1', 'alice']]);
   });
 
   it('treats malformed JSON as not JSON', async () => {
-    const { judged, run } = validating(answered('{"a":'), BROKEN);
-    await run().answer;
+    const { judged, run } = validating(replyOf('{"a":'), BROKEN);
+    await run().handled;
     expect(judged).toMatchObject([{ json: undefined }]);
   });
 
@@ -279,14 +279,14 @@ describe('validate-response', () => {
     ['null', undefined],
     [{ list: [], pageCount: 0 }, 0],
   ])('reads the page count of %j as %s', async (body, pageCount) => {
-    expect((await validating(answered(body)).run().answer).pageCount).toBe(pageCount);
+    expect((await validating(replyOf(body)).run().handled).pageCount).toBe(pageCount);
   });
 
   it('forwards a stream unread', async () => {
     const body = bodyOf();
     const { judged, run } = validating({ status: 200, headers: [], body });
-    const { answer, trace } = run();
-    expect(await answer).toMatchObject({ body, facts: { validity: 'skipped', body: { isJson: false } } });
+    const { handled, trace } = run();
+    expect(await handled).toMatchObject({ body, facts: { validity: 'skipped', body: { isJson: false } } });
     expect(judged).toEqual([]);
     expect(trace.responses).toMatchObject({ outcome: 'skipped', reason: 'size' });
   });
@@ -319,11 +319,11 @@ describe('a response beyond the limits of JSON', () => {
     ],
   ])('is not parsed, counts as a violation and is refused at the `enforce` level', async (text, keyword, message) => {
     for (const level of ['report', 'enforce'] as const) {
-      const { judged, run } = validating(answered(text), VALID, { checks: { responses: level } });
-      const { answer, trace } = run();
+      const { judged, run } = validating(replyOf(text), VALID, { checks: { responses: level } });
+      const { handled, trace } = run();
       if (level === 'enforce')
-        expect(await failureOf(answer)).toMatchObject({ code: 'upstream_response_unchecked', message });
-      else expect(await answer).toMatchObject({ facts: { validity: 'violations', body: { isJson: false } } });
+        expect(await failureOf(handled)).toMatchObject({ code: 'upstream_response_unchecked', message });
+      else expect(await handled).toMatchObject({ facts: { validity: 'violations', body: { isJson: false } } });
       expect(trace.violations).toMatchObject([{ category: 'size', location: 'body', keyword, message }]);
       expect(trace.responses).toMatchObject({ verdict: 'violations' });
       expect(judged).toEqual([]);
@@ -331,22 +331,22 @@ describe('a response beyond the limits of JSON', () => {
   });
 
   it('is only reported at the `enforce` level if its status is an error', async () => {
-    const { run } = validating({ ...answered(deep), status: 404 }, VALID, { checks: { responses: 'enforce' } });
-    const { answer, trace } = run();
-    expect(await answer).toMatchObject({ status: 404, facts: { validity: 'violations' } });
+    const { run } = validating({ ...replyOf(deep), status: 404 }, VALID, { checks: { responses: 'enforce' } });
+    const { handled, trace } = run();
+    expect(await handled).toMatchObject({ status: 404, facts: { validity: 'violations' } });
     expect(trace.responses).toMatchObject({ outcome: 'reported', verdict: 'violations' });
   });
 
   it('is not parsed even if no check needs it, and is not stored', async () => {
-    const { run } = validating(answered(deep), VALID, { checks: { responses: 'off' } });
-    expect(await run().answer).toMatchObject({ facts: { validity: 'skipped', body: { isJson: false } } });
+    const { run } = validating(replyOf(deep), VALID, { checks: { responses: 'off' } });
+    expect(await run().handled).toMatchObject({ facts: { validity: 'skipped', body: { isJson: false } } });
   });
 
   it.each([deep, large, escaped])('is forwarded unchecked in observe mode', async (text) => {
-    const reply = answered(`*${text}`);
+    const reply = replyOf(`*${text}`);
     const { judged, run } = validating(reply, VALID, { transparent: true, checks: { responses: 'report' } });
-    const { answer, trace } = run();
-    expect(await answer).toMatchObject({ status: 200, body: reply.body, facts: { validity: 'skipped' } });
+    const { handled, trace } = run();
+    expect(await handled).toMatchObject({ status: 200, body: reply.body, facts: { validity: 'skipped' } });
     expect([trace.responses, trace.violations, judged]).toMatchObject([{ outcome: 'skipped', reason: 'size' }, [], []]);
   });
 });
@@ -355,7 +355,7 @@ describe('validate-response in observe mode', () => {
   const observe: PlannedParts = { transparent: true };
 
   it('forwards a response on which the check throws, and records that it threw', async () => {
-    const reply = answered('*{"a":1}');
+    const reply = replyOf('*{"a":1}');
     const mistake = new RangeError('Maximum call stack size exceeded');
     const services = validatingServices(() => {
       throw mistake;
@@ -364,29 +364,29 @@ describe('validate-response in observe mode', () => {
     const exchange = exchangeWith();
     expect((await handle(exchange)).body).toBe(reply.body);
     expect(exchange.trace).toMatchObject({ responses: { outcome: 'failed', verdict: 'skipped' }, cause: mistake });
-    const strict = stageIn(validateResponse(services), plannedWith(), createNext(answered({})));
+    const strict = stageIn(validateResponse(services), plannedWith(), createNext(replyOf({})));
     expect(await failureOf(strict(exchangeWith()))).toBe(mistake);
   });
 
   it('removes the content coding for the check only', async () => {
-    const reply = answered('*{"a":1}');
+    const reply = replyOf('*{"a":1}');
     const { judged, run } = validating(reply, VALID, observe);
-    expect((await run().answer).body).toBe(reply.body);
+    expect((await run().handled).body).toBe(reply.body);
     expect(judged).toMatchObject([{ json: { a: 1 } }]);
   });
 
   it('checks nothing that it cannot decode', async () => {
-    const { judged, run } = validating(answered('?'), VALID, observe);
-    const { answer, trace } = run();
-    await answer;
+    const { judged, run } = validating(replyOf('?'), VALID, observe);
+    const { handled, trace } = run();
+    await handled;
     expect(judged).toEqual([]);
     expect(trace.responses).toMatchObject({ outcome: 'skipped', reason: 'coding' });
   });
 
   it('reports a response with a damaged content coding as broken off, and forwards it', async () => {
-    const { judged, run } = validating(answered('!'), VALID, observe);
-    const { answer, trace } = run();
-    expect((await answer).body).toEqual(Buffer.from('!'));
+    const { judged, run } = validating(replyOf('!'), VALID, observe);
+    const { handled, trace } = run();
+    expect((await handled).body).toEqual(Buffer.from('!'));
     expect(judged).toEqual([]);
     expect(trace.violations).toEqual([]);
     expect(trace.incidents).toMatchObject([{ check: 'upstream', keyword: 'truncated', direction: 'response' }]);
@@ -395,12 +395,12 @@ describe('validate-response in observe mode', () => {
 
   it('does not check the response to HEAD, which has no body', async () => {
     const head: ExchangeParts = { arrival: arrivalWith({ method: 'HEAD' }) };
-    const observed = validating(answered(''), VALID, observe);
-    const { answer, trace } = observed.run(head);
-    await answer;
+    const observed = validating(replyOf(''), VALID, observe);
+    const { handled, trace } = observed.run(head);
+    await handled;
     expect(trace.responses).toMatchObject({ outcome: 'skipped', reason: 'head' });
-    const fetched = validating(answered({}));
-    await fetched.run(head).answer;
+    const fetched = validating(replyOf({}));
+    await fetched.run(head).handled;
     expect([observed.judged.length, fetched.judged.length]).toEqual([0, 1]);
   });
 });
@@ -411,10 +411,10 @@ describe('a repetition of the same bytes', () => {
     const judged: unknown[] = [];
     const learned: unknown[] = [];
     const state = { judgement: VALID };
-    const next = createNext(answered(NODES));
+    const next = createNext(replyOf(NODES));
     const planner = validateResponse({
-      check: (_operation: unknown, _values: unknown, answer: unknown) => {
-        judged.push(answer);
+      check: (_operation: unknown, _values: unknown, response: unknown) => {
+        judged.push(response);
         return state.judgement;
       },
       decode: (_headers: unknown, body: Buffer) => Promise.resolve(body),
@@ -428,7 +428,7 @@ describe('a repetition of the same bytes', () => {
     const ask = async (reply: Reply, query = 'page=1', id = 'listThings') => {
       const handle = handles.get(id) ?? stageIn(planner, plannedWith({ ...parts, operation: { id } }), next);
       handles.set(id, handle);
-      next.answer = () => reply;
+      next.respond = () => reply;
       const exchange = exchangeWith({ arrival: arrivalWith({ query }) });
       return { reply: await handle(exchange), trace: exchange.trace };
     };
@@ -438,9 +438,9 @@ describe('a repetition of the same bytes', () => {
 
   it('is not checked again and has the same result', async () => {
     const { ask, judged, learned } = repeating({ checks: { responses: 'enforce' } });
-    const first = await ask(answered(named));
-    await ask(answered(named));
-    const second = await ask(answered(named));
+    const first = await ask(replyOf(named));
+    await ask(replyOf(named));
+    const second = await ask(replyOf(named));
     // A response is stored only when its key occurs for the second time, so the second response is checked too.
     expect(judged).toHaveLength(2);
     expect(second).toEqual(first);
@@ -451,24 +451,24 @@ describe('a repetition of the same bytes', () => {
 
   it('is forwarded from the new buffer', async () => {
     const { ask } = repeating();
-    await ask(answered(NODES));
-    const reply = answered(NODES);
+    await ask(replyOf(NODES));
+    const reply = replyOf(NODES);
     expect((await ask(reply)).reply.body).toBe(reply.body);
   });
 
   it.each<[string, Reply, string, string]>([
-    ['other bytes of the same length', answered({ ...NODES, pageCount: 4 }), 'page=1', 'listThings'],
-    ['fewer bytes', answered({ list: [] }), 'page=1', 'listThings'],
-    ['another page', answered(NODES), 'page=2', 'listThings'],
-    ['another sort', answered(NODES), 'page=1&sort=newest', 'listThings'],
-    ['another projection', answered(NODES), 'page=1&includeOnly=id', 'listThings'],
-    ['another operation', answered(NODES), 'page=1', 'listOthers'],
-    ['another status', answered(NODES, 201), 'page=1', 'listThings'],
-    ['another media type', { ...answered(NODES), headers: [['Content-Type', 'text/html']] }, 'page=1', 'listThings'],
-    ['no media type', { ...answered(NODES), headers: [] }, 'page=1', 'listThings'],
+    ['other bytes of the same length', replyOf({ ...NODES, pageCount: 4 }), 'page=1', 'listThings'],
+    ['fewer bytes', replyOf({ list: [] }), 'page=1', 'listThings'],
+    ['another page', replyOf(NODES), 'page=2', 'listThings'],
+    ['another sort', replyOf(NODES), 'page=1&sort=newest', 'listThings'],
+    ['another projection', replyOf(NODES), 'page=1&includeOnly=id', 'listThings'],
+    ['another operation', replyOf(NODES), 'page=1', 'listOthers'],
+    ['another status', replyOf(NODES, 201), 'page=1', 'listThings'],
+    ['another media type', { ...replyOf(NODES), headers: [['Content-Type', 'text/html']] }, 'page=1', 'listThings'],
+    ['no media type', { ...replyOf(NODES), headers: [] }, 'page=1', 'listThings'],
   ])('is checked again if there is %s', async (_what, reply, query, id) => {
     const { ask, judged, state } = repeating();
-    await ask(answered(NODES));
+    await ask(replyOf(NODES));
     state.judgement = BROKEN;
     const { trace } = await ask(reply, query, id);
     expect(judged).toHaveLength(2);
@@ -481,16 +481,16 @@ describe('a repetition of the same bytes', () => {
   ])('is checked again if the first response %s', async (_what, judgement) => {
     const { ask, judged, state } = repeating();
     state.judgement = judgement;
-    await ask(answered(NODES));
-    const { trace } = await ask(answered(NODES));
+    await ask(replyOf(NODES));
+    const { trace } = await ask(replyOf(NODES));
     expect(judged).toHaveLength(2);
     expect(trace.responses?.verdict).toBe(judgement.verdict);
   });
 
   it('is checked again if the earlier buffer was modified', async () => {
     const { ask, judged } = repeating();
-    await ask(answered(NODES));
-    const changed = answered(NODES);
+    await ask(replyOf(NODES));
+    const changed = replyOf(NODES);
     if (Buffer.isBuffer(changed.body)) changed.body[1] = 32;
     await ask(changed);
     expect(judged).toHaveLength(2);

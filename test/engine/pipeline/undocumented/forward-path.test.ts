@@ -114,11 +114,8 @@ describe('a forwarded request', () => {
   it('never switches protocols', async () => {
     const server = await startRawServer(ok);
     const gateway = await startGateway(server.origin);
-    const answer = await sendRaw(
-      gateway.port,
-      ...closing('/socket', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'),
-    );
-    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    const raw = await sendRaw(gateway.port, ...closing('/socket', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'));
+    expect(raw).toMatch(/^HTTP\/1\.1 200 /);
     expect(fieldsOf(server.requests[0]).filter((field) => /^upgrade/i.test(field))).toEqual([]);
   });
 
@@ -289,8 +286,8 @@ describe('a forwarded response', () => {
     ['a HEAD request', 'HEAD', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n', /Content-Length: 5\r\n/],
     ['status 204', 'GET', 'HTTP/1.1 204 None\r\n\r\n', /^HTTP\/1\.1 204 None\r\n/],
     ['status 304', 'GET', 'HTTP/1.1 304 Same\r\nETag: "a"\r\n\r\n', /ETag: "a"\r\n/],
-  ])('is complete without a body for %s', async (_case, method, answer, expected) => {
-    const server = await startRawServer((request) => request.socket.write(answer));
+  ])('is complete without a body for %s', async (_case, method, message, expected) => {
+    const server = await startRawServer((request) => request.socket.write(message));
     const gateway = await startGateway(server.origin);
     const text = await sendRaw(gateway.port, `${method} /a HTTP/1.1`, 'Host: x', 'Connection: close', '', '');
     expect(text).toMatch(expected);
@@ -410,8 +407,8 @@ describe('a persistent connection of the passthrough', () => {
     );
     const gateway = await startGateway(server.origin);
     await sendRaw(gateway.port, ...closing('/a'));
-    const answer = await fetch(`${gateway.origin}/b`, { method: 'POST', body: 'x' });
-    expect([answer.status, await answer.text()]).toEqual([502, 'reset']);
+    const fetched = await fetch(`${gateway.origin}/b`, { method: 'POST', body: 'x' });
+    expect([fetched.status, await fetched.text()]).toEqual([502, 'reset']);
     expect(server.requests.map((request) => [request.connection, request.turn])).toEqual([
       [1, 1],
       [2, 1],
@@ -457,7 +454,7 @@ describe.each(WAYS)('the response to a request %s', (_way, send: Way) => {
     expect(text).not.toMatch(/\r\n0\r\n\r\n$/);
     expect(text.split('\r\n\r\n')[1]?.length ?? 0).toBeLessThan(20);
     await expect.poll(() => gateway.results).toMatchObject([{ failure: 'truncated', whole: false }]);
-    await expect(fetch(`${gateway.origin}/a`).then((answer) => answer.text())).rejects.toThrow();
+    await expect(fetch(`${gateway.origin}/a`).then((fetched) => fetched.text())).rejects.toThrow();
   });
 
   it('is forwarded completely if the upstream resets the connection after sending all of it', async () => {
@@ -700,11 +697,11 @@ describe('addresses of the legacy server', () => {
       rewriteUrls: true,
       options: { legacyOrigins: ['http://old.example'] },
     });
-    const answer = await fetch(`${gateway.origin}/a`, { headers: { range: 'bytes=0-1', 'accept-encoding': 'gzip' } });
-    expect(await answer.text()).toBe(
+    const fetched = await fetch(`${gateway.origin}/a`, { headers: { range: 'bytes=0-1', 'accept-encoding': 'gzip' } });
+    expect(await fetched.text()).toBe(
       '{"a":"https:\\/\\/public.example\\/p\\/x","b":"https://public.example/p","c":"http://old.example.org/"}',
     );
-    expect([answer.headers.get('etag'), answer.headers.get('accept-ranges')]).toEqual(['W/"e"', null]);
+    expect([fetched.headers.get('etag'), fetched.headers.get('accept-ranges')]).toEqual(['W/"e"', null]);
     expect(fieldsOf(server.requests[0]).filter((field) => /^range|^accept-enc/i.test(field))).toEqual([
       'Accept-Encoding: identity',
     ]);

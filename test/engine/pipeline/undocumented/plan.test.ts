@@ -80,22 +80,22 @@ interface Passing {
   readonly method?: string;
   readonly path?: string;
   /** The upstream's response, or an error for a transport failure. */
-  readonly answer?: number | Error;
+  readonly result?: number | Error;
   readonly headers?: HeaderPairs;
   readonly body?: StreamedBody;
   readonly transparent?: boolean;
 }
 
 async function passed(given: Passing = {}) {
-  const { method = 'GET', path = '/services/v2/question/17/answer.json', answer = 200, transparent = false } = given;
+  const { method = 'GET', path = '/services/v2/question/17/answer.json', result = 200, transparent = false } = given;
   const clock = createTestClock();
   const order: unknown[] = [];
   const observed: unknown[] = [];
   const body = given.body ?? bodyOf('"http://old.example/x"');
   const { upstream, sent } = fakeExchanges(() => {
     clock.advance(0.5);
-    if (typeof answer !== 'number') throw answer;
-    return { status: answer, reason: 'Own', headers: given.headers ?? [], body, attempts: 1 };
+    if (typeof result !== 'number') throw result;
+    return { status: result, reason: 'Own', headers: given.headers ?? [], body, attempts: 1 };
   });
   const plan = planWith({
     transparent,
@@ -127,7 +127,7 @@ describe('an undocumented request', () => {
   });
 
   it('gets the upstream’s response unchanged, which its trace records', async () => {
-    const { trace, reply, observed } = await passed({ answer: 203, headers: [['X-Own', '1']] });
+    const { trace, reply, observed } = await passed({ result: 203, headers: [['X-Own', '1']] });
     expect(reply).toMatchObject({ status: 203, reason: 'Own', headers: [['X-Own', '1']] });
     expect(trace).toMatchObject({
       route: 'passthrough',
@@ -138,20 +138,20 @@ describe('an undocumented request', () => {
 
   it('records in its trace how the transport failed', async () => {
     const failure = new UpstreamFailure('reset');
-    const { trace, handled } = await passed({ answer: failure });
+    const { trace, handled } = await passed({ result: failure });
     expect(await failureOf(handled)).toBe(failure);
     expect(trace.upstream).toMatchObject({ status: undefined, shape: 'reset', seconds: 0.5, attempts: 1 });
   });
 
   it('records nothing about the upstream in its trace if Portico itself fails', async () => {
-    const { trace, order } = await passed({ method: 'POST', answer: new Error('unexpected') });
+    const { trace, order } = await passed({ method: 'POST', result: new Error('unexpected') });
     expect([trace.upstream, order]).toEqual([undefined, []]);
   });
 });
 
 describe('an undocumented write', () => {
-  it.each([200, 302, 500])('purges before its client gets status %i', async (answer) => {
-    expect((await passed({ method: 'POST', answer })).order).toEqual([NODE, 'replied']);
+  it.each([200, 302, 500])('purges before its client gets status %i', async (result) => {
+    expect((await passed({ method: 'POST', result })).order).toEqual([NODE, 'replied']);
   });
 
   it('purges everything if the affected resource is unknown', async () => {
@@ -160,16 +160,16 @@ describe('an undocumented write', () => {
   });
 
   it('purges if its response was lost', async () => {
-    expect((await passed({ method: 'PUT', answer: new UpstreamFailure('aborted') })).order).toEqual([NODE]);
+    expect((await passed({ method: 'PUT', result: new UpstreamFailure('aborted') })).order).toEqual([NODE]);
   });
 
-  it.each([400, 403, 499])('purges nothing if it was refused with %i', async (answer) => {
-    expect((await passed({ method: 'POST', answer })).order).toEqual(['replied']);
+  it.each([400, 403, 499])('purges nothing if it was refused with %i', async (result) => {
+    expect((await passed({ method: 'POST', result })).order).toEqual(['replied']);
   });
 
   it.each(['GET', 'HEAD', 'OPTIONS', 'TRACE'])('does not include %s', async (method) => {
     expect((await passed({ method })).order).toEqual(['replied']);
-    expect((await passed({ method, answer: new UpstreamFailure('reset') })).order).toEqual([]);
+    expect((await passed({ method, result: new UpstreamFailure('reset') })).order).toEqual([]);
   });
 });
 
@@ -179,8 +179,8 @@ describe('an upstream failure on an undocumented path', () => {
     [499, []],
     [new UpstreamFailure('refused'), ['refused']],
     [new UpstreamFailure('aborted'), []],
-  ])('is reported: %s', async (answer, keywords) => {
-    const { trace } = await passed({ answer });
+  ])('is reported: %s', async (result, keywords) => {
+    const { trace } = await passed({ result });
     expect((trace.incidents ?? []).map(({ keyword }) => keyword)).toEqual(keywords);
   });
 

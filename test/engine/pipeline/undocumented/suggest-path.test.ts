@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compileSuggestPath } from '../../../../src/engine/pipeline/undocumented/suggest-path.ts';
-import { exampleAnswer } from '../../../builders/example-answer.ts';
+import { exampleResponse } from '../../../builders/example-response.ts';
 import { expectError } from '../../../builders/expect-error.ts';
 import { startFakeUpstream } from '../../../builders/fake-upstream.ts';
 import { startTestGateway } from '../../../builders/test-gateway.ts';
@@ -37,7 +37,7 @@ describe('the suggestion for an undocumented path', () => {
   });
 
   it('is part of the refusal and of its explanation', async () => {
-    const gateway = await startTestGateway({ upstream: await startFakeUpstream(exampleAnswer) });
+    const gateway = await startTestGateway({ upstream: await startFakeUpstream(exampleResponse) });
     const target = '/services/v2/questions.json';
     const refused = await gateway.call(target);
     expectError(refused, 404, 'not_in_contract');

@@ -40,8 +40,8 @@ function poolOf(
   return { upstream, clock, changes };
 }
 
-const start = async <T extends readonly ((request: RawRequest) => void)[]>(...answers: T) =>
-  (await Promise.all(answers.map(startRawServer))) as { [Index in keyof T]: RawServer };
+const start = async <T extends readonly ((request: RawRequest) => void)[]>(...handlers: T) =>
+  (await Promise.all(handlers.map(startRawServer))) as { [Index in keyof T]: RawServer };
 const originsOf = (servers: readonly RawServer[]) => servers.map(({ origin }) => origin);
 const countsOf = (servers: readonly RawServer[]) => servers.map(({ requests }) => requests.length);
 
@@ -121,27 +121,27 @@ describe('several addresses', () => {
   });
 
   it('are used again after a success, and then fail from the beginning', async () => {
-    let answer = broken;
-    const servers = await start((request) => answer(request), ok);
+    let respond = broken;
+    const servers = await start((request) => respond(request), ok);
     const pool = poolOf(originsOf(servers), { ejection: { failures: 2, seconds: 10, maxSeconds: 120 } });
     await sendAll(pool, 6);
-    answer = ok;
+    respond = ok;
     pool.clock.advance(10);
     expect(await sendAll(pool, 4)).toEqual([200, 200, 200, 200]);
     expect(pool.upstream.health()).toMatchObject({ status: 'healthy', reasons: [] });
     expect(pool.changes.map(({ ejectedSeconds }) => ejectedSeconds)).toEqual([10, 0]);
-    answer = broken;
+    respond = broken;
     await sendAll(pool, 6);
     expect(pool.changes.map(({ ejectedSeconds }) => ejectedSeconds)).toEqual([10, 0, 10]);
   });
 
   it('are tried with one request at a time after an ejection', async () => {
     const held: RawRequest[] = [];
-    let answer = broken;
-    const servers = await start((request) => answer(request), ok);
+    let respond = broken;
+    const servers = await start((request) => respond(request), ok);
     const pool = poolOf(originsOf(servers), { ejection: { failures: 1, seconds: 10, maxSeconds: 120 } });
     await sendAll(pool, 2);
-    answer = (request) => void held.push(request);
+    respond = (request) => void held.push(request);
     pool.clock.advance(10);
     const sent = Promise.all(Array.from({ length: 8 }, () => pool.upstream.exchange(get)));
     await expect.poll(() => held.length + (servers[1]?.requests.length ?? 0)).toBe(9);

@@ -20,8 +20,8 @@ const status =
 
 /** Creates probes for one server. The test can replace the server's response. */
 async function probing(first: (request: RawRequest) => void) {
-  const state = { answer: first };
-  const server = await startRawServer((request) => state.answer(request));
+  const state = { respond: first };
+  const server = await startRawServer((request) => state.respond(request));
   const connections = createConnections(server.origin, UPSTREAM_DEFAULTS);
   cleanUpAfterTest(() => connections.destroy());
   const address: ProbedAddress = { host: new URL(server.origin).host, connections, probe: undefined };
@@ -59,13 +59,13 @@ describe('health probes', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const { state, round } = await probing(status(200));
     expect(await round()).toBe('passed');
-    state.answer = failing;
+    state.respond = failing;
     expect(await round()).toBe('passed');
-    state.answer = status(200);
+    state.respond = status(200);
     await round();
-    state.answer = failing;
+    state.respond = failing;
     expect([await round(), await round()]).toEqual(['passed', 'failed']);
-    state.answer = status(200);
+    state.respond = status(200);
     expect([await round(), await round(), await round()]).toEqual(['failed', 'failed', 'passed']);
   });
 
@@ -87,9 +87,9 @@ describe('probes of the upstream', () => {
   const options = { ...UPSTREAM_DEFAULTS, probe: { ...probe, unhealthyAfter: 1, healthyAfter: 1, path: '/health' } };
 
   it('take an address out of use and let it back, whatever its other requests do', async () => {
-    let answer = status(200);
+    let respond = status(200);
     const one = await startRawServer((request) =>
-      request.head.includes('/health') ? answer(request) : status(200)(request),
+      request.head.includes('/health') ? respond(request) : status(200)(request),
     );
     const other = await startRawServer(status(200));
     const upstream = createUpstream(
@@ -104,12 +104,12 @@ describe('probes of the upstream', () => {
       for (let sent = 0; sent < 4; sent += 1)
         await upstream.exchange({ method: 'GET', target: '/a.json', headers: [], mode: 'buffered' });
     };
-    answer = status(503);
+    respond = status(503);
     upstream.runProbes(true);
     await expect.poll(health).toEqual(['failed', 'passed']);
     await send();
     expect(requested()).toBe(0);
-    answer = status(200);
+    respond = status(200);
     upstream.runProbes(false);
     upstream.runProbes(true);
     await expect.poll(health).toEqual(['passed', 'passed']);

@@ -93,12 +93,12 @@ export async function startGateway(origin: string, choice: GatewayChoice = {}): 
     const { method = '' } = request;
     const trace = createTrace({ requestId: 'request-1', traceparent: '', method, startedAt: systemClock() });
     let thrown: string | undefined;
-    const failureOf = ({ upstream: told }: Trace) =>
-      thrown ?? (told?.status === undefined && told !== undefined ? told.shape : undefined);
+    const failureOf = ({ upstream: exchange }: Trace) =>
+      thrown ?? (exchange?.status === undefined && exchange !== undefined ? exchange.shape : undefined);
     const end = () => {
-      const { upstream: told, bytes, legacyAddress } = trace;
+      const { upstream: exchange, bytes, legacyAddress } = trace;
       const whole = response.writableFinished;
-      gateway.results.push({ upstream: told, bytes, legacyAddress, failure: failureOf(trace), whole });
+      gateway.results.push({ upstream: exchange, bytes, legacyAddress, failure: failureOf(trace), whole });
     };
     pass(request, response, trace).catch((error: unknown) => {
       thrown = error instanceof UpstreamFailure ? error.kind : String(error);

@@ -24,8 +24,8 @@ export interface RawServer {
   close(): Promise<void>;
 }
 
-/** Starts a raw server. It calls `answer` when the head and the declared body of a request have arrived. */
-export async function startRawServer(answer: (request: RawRequest) => void): Promise<RawServer> {
+/** Starts a raw server. It calls `respond` when the head and the declared body of a request have arrived. */
+export async function startRawServer(respond: (request: RawRequest) => void): Promise<RawServer> {
   const requests: RawRequest[] = [];
   const sockets = new Set<Socket>();
   let connections = 0;
@@ -42,7 +42,7 @@ export async function startRawServer(answer: (request: RawRequest) => void): Pro
         received = message.rest;
         const request = { head: message.head, body: message.body, connection, turn: ++turn, socket };
         requests.push(request);
-        answer(request);
+        respond(request);
       }
     });
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Call } from '../../../builders/call.ts';
-import { exampleAnswer } from '../../../builders/example-answer.ts';
+import { exampleResponse } from '../../../builders/example-response.ts';
 import { startFakeUpstream } from '../../../builders/fake-upstream.ts';
 import { startTestGateway } from '../../../builders/test-gateway.ts';
 
@@ -8,8 +8,8 @@ const TOKEN = 'reference-test-token';
 const LIST = { method: 'GET', target: '/services/v2/question.json', credential: { name: 'alice', password: 'alice' } };
 const WRITE = { method: 'PUT', target: '/services/v2/node/118/cancelwiki.json' };
 
-async function room(token?: string) {
-  const upstream = await startFakeUpstream(exampleAnswer);
+async function startRouter(token?: string) {
+  const upstream = await startFakeUpstream(exampleResponse);
   const gateway = await startTestGateway({
     upstream,
     ...(token !== undefined && { env: { PORTICO_ADMIN_TOKEN: token } }),
@@ -22,18 +22,18 @@ async function room(token?: string) {
 
 describe('the relay of the API docs', () => {
   it("returns the gateway's response to a request with the form's credential", async () => {
-    const { attempt, upstream } = await room();
-    const answer = await attempt(LIST);
-    expect([answer.status, answer.json.status]).toEqual([200, 200]);
+    const { attempt, upstream } = await startRouter();
+    const response = await attempt(LIST);
+    expect([response.status, response.json.status]).toEqual([200, 200]);
     expect(upstream.requests.map(({ user }) => user)).toEqual(['alice']);
     expect((await attempt({ ...LIST, credential: undefined })).json.status).toBe(401);
   });
 
   it('sends unsafe methods only if an admin token is set', async () => {
-    const closed = await room();
+    const closed = await startRouter();
     expect(await closed.attempt(WRITE)).toMatchObject({ status: 403 });
     expect(closed.upstream.requests).toEqual([]);
-    const open = await room(TOKEN);
+    const open = await startRouter(TOKEN);
     expect(await open.attempt({ ...WRITE, credential: { name: 'admin', password: 'admin' } })).toMatchObject({
       status: 200,
     });
@@ -41,7 +41,7 @@ describe('the relay of the API docs', () => {
   });
 
   it('refuses foreign pages, HTML forms and requests without the token', async () => {
-    const { attempt, upstream, own } = await room(TOKEN);
+    const { attempt, upstream, own } = await startRouter(TOKEN);
     for (const headers of [
       { ...own, Origin: 'http://elsewhere.example' },
       { ...own, 'Sec-Fetch-Site': 'cross-site' },
@@ -53,22 +53,22 @@ describe('the relay of the API docs', () => {
   });
 
   it('names the invalid field of the form and bounds its size', async () => {
-    const { attempt } = await room();
+    const { attempt } = await startRouter();
     expect(await attempt({ ...LIST, target: '/metrics' })).toMatchObject({ status: 400, json: { field: 'target' } });
     expect(await attempt({ ...LIST, headers: { Cookie: 'a'.repeat(300_000) } })).toMatchObject({ status: 413 });
   });
 
   it('never writes a password', async () => {
-    const { attempt, gateway } = await room();
-    const answer = await attempt({ ...LIST, credential: { name: 'alice', password: 'hidden-password' } });
-    expect(answer.json.status).toBe(401);
-    const shown = [answer.text, ...gateway.log, (await gateway.admin('/metrics')).text].join('\n');
+    const { attempt, gateway } = await startRouter();
+    const response = await attempt({ ...LIST, credential: { name: 'alice', password: 'hidden-password' } });
+    expect(response.json.status).toBe(401);
+    const shown = [response.text, ...gateway.log, (await gateway.admin('/metrics')).text].join('\n');
     expect(shown).not.toContain('hidden-password');
     expect(shown).not.toContain(Buffer.from('alice:hidden-password').toString('base64'));
   });
 
   it('returns the contract with the address of the gateway', async () => {
-    const { gateway } = await room();
+    const { gateway } = await startRouter();
     const { json } = await gateway.admin('/console/api/contract');
     expect(json).toMatchObject({ gatewayUrl: gateway.url, writable: false, publicBasePath: '' });
   });

@@ -37,18 +37,18 @@ describe('trying a request', () => {
 
   it('sends it unchanged below the base path and returns the response', async () => {
     const { address, requests } = await fake(() => ({ status: 201, headers: { 'X-A': ['1', '2'] }, body: 'stored' }));
-    const answer = await sendTry(address, '/qa', {
+    const result = await sendTry(address, '/qa', {
       ...asked,
       method: 'POST',
       headers: { Accept: 'text/plain' },
       body: 'é',
     });
-    expect(answer).toMatchObject({ status: 201, statusText: 'Created', body: 'stored', bytes: 6, cut: false });
-    expect(answer.headers.filter(([name]) => name === 'X-A')).toEqual([
+    expect(result).toMatchObject({ status: 201, statusText: 'Created', body: 'stored', bytes: 6, cut: false });
+    expect(result.headers.filter(([name]) => name === 'X-A')).toEqual([
       ['X-A', '1'],
       ['X-A', '2'],
     ]);
-    expect(answer.seconds).toBeGreaterThan(0);
+    expect(result.seconds).toBeGreaterThan(0);
     expect(requests[0]).toMatchObject({
       method: 'POST',
       target: '/qa/services/v2/a.json',
@@ -65,8 +65,8 @@ describe('trying a request', () => {
 
   it('returns the beginning of a long response and reports that it was cut', async () => {
     const { address } = await fake(() => ({ body: 'a'.repeat(600_000) }));
-    const answer = await sendTry(address, '', asked);
-    expect([answer.cut, answer.broken, answer.body.length, answer.bytes]).toEqual([true, false, 524_288, 524_288]);
+    const result = await sendTry(address, '', asked);
+    expect([result.cut, result.broken, result.body.length, result.bytes]).toEqual([true, false, 524_288, 524_288]);
   });
 
   it('reports a connection that broke in the middle', async () => {
@@ -92,8 +92,8 @@ describe('trying a request', () => {
 
   it('omits an incomplete character at the cut', async () => {
     const { address } = await fake(() => ({ body: `a${'é'.repeat(300_000)}` }));
-    const answer = await sendTry(address, '', asked);
-    expect([answer.text, answer.cut, answer.body.length]).toEqual([true, true, 262_144]);
+    const result = await sendTry(address, '', asked);
+    expect([result.text, result.cut, result.body.length]).toEqual([true, true, 262_144]);
   });
 
   it.each([

@@ -89,7 +89,7 @@ describe('the certificate probe', () => {
     expect(findings[0]?.advice).toMatch(/^The server probably does not send its intermediate certificates/);
   });
 
-  it('explains ports without TLS: one that is closed, one that speaks HTTP, and one that never answers', async () => {
+  it('explains ports without TLS: one that is closed, one that speaks HTTP, and one that never responds', async () => {
     const plain = await startFakeUpstream(healthy);
     await expect(examineCertificate(plain.url.replace('http:', 'https:'), options)).rejects.toThrow(
       'the TLS handshake fails; check whether the URL must start with http://',

@@ -7,10 +7,10 @@ import { healthy, runProbe, texts, withHeaders } from '../probe-setting.ts';
 describe('the compression probe', () => {
   const gzipped: FakeHandler = async (request, response) => {
     const asked = /gzip/.test(String(request.headers['accept-encoding']));
-    const answer = await healthy(request, response);
-    if (!asked) return answer;
-    const body = gzipSync(JSON.stringify(answer?.json));
-    return { ...answer, body, headers: { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' } };
+    const usual = await healthy(request, response);
+    if (!asked) return usual;
+    const body = gzipSync(JSON.stringify(usual?.json));
+    return { ...usual, body, headers: { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' } };
   };
 
   it('accepts honest compression', async () => {

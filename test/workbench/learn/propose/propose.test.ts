@@ -68,7 +68,7 @@ describe('an overlay learned from pages of unknown shapes', () => {
         const contract = contractWith(overlay);
         const broken = pages
           .flatMap((json) => judge(contract, json))
-          .filter((told) => !told.startsWith('undocumented-field'));
+          .filter((statement) => !statement.startsWith('undocumented-field'));
         expect(broken).toEqual([]);
       }),
       { numRuns: propertyRuns(8) },

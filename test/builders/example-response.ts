@@ -1,6 +1,6 @@
 import { exampleOf } from './contract-examples.ts';
 import { EXAMPLE_IDS, OPERATIONS } from './operations.ts';
-import type { FakeAnswer, FakeRequest } from './fake-upstream.ts';
+import type { FakeResponse, FakeRequest } from './fake-upstream.ts';
 
 const anyId = Object.fromEntries(Object.keys(EXAMPLE_IDS).map((name) => [name, '0'])) as unknown as typeof EXAMPLE_IDS;
 
@@ -13,7 +13,7 @@ const patterns = OPERATIONS.map((operation) => ({
  * Returns the documented success response for the requested operation, regardless of the base path. Returns a 404 for
  * any other request.
  */
-export function exampleAnswer({ method, path }: Pick<FakeRequest, 'method' | 'path'>): FakeAnswer {
+export function exampleResponse({ method, path }: Pick<FakeRequest, 'method' | 'path'>): FakeResponse {
   const found = patterns.find((one) => one.operation.method === method && one.path.test(path));
   if (found === undefined) return { status: 404, json: { error: 'not found' } };
   return { status: found.operation.success, json: exampleOf(found.operation.id) };
