@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../../src/engine/errors/gateway-error.ts';
+import type { CheckName } from '../../../src/engine/model/checks.ts';
 import { UpstreamFailure } from '../../../src/engine/model/upstream-failure.ts';
 import { compilePlan, planLine } from '../../../src/engine/pipeline/plan.ts';
 import type { StagePlanner } from '../../../src/engine/pipeline/stage.ts';
@@ -30,8 +31,9 @@ describe('a plan', () => {
   describe('in which everything is forwarded unchanged', () => {
     const transparent = plannedWith({ transparent: true });
     const mistake = new RangeError('Maximum call stack size exceeded');
-    const broken = (name: string, when: 'before' | 'after'): StagePlanner => ({
+    const broken = (name: string, check: CheckName, when: 'before' | 'after'): StagePlanner => ({
       name,
+      check,
       plan: () => (next) => async (exchange) => {
         if (when === 'before') throw mistake;
         await next(exchange);
@@ -50,7 +52,7 @@ describe('a plan', () => {
         for (const when of ['before', 'after'] as const) {
           const order: string[] = [];
           const exchange = exchangeWith();
-          const plan = compilePlan(transparent, [broken(name, when), passing('forwarded', order), responding]);
+          const plan = compilePlan(transparent, [broken(name, check, when), passing('forwarded', order), responding]);
           expect(await plan.handle(exchange)).toMatchObject({ status: 200 });
           expect(order, 'nothing is sent twice').toEqual(['forwarded']);
           expect(exchange.trace[check]).toMatchObject({ outcome: 'failed', reason: 'error' });
@@ -71,7 +73,7 @@ describe('a plan', () => {
     });
 
     it('does not continue in the other modes', async () => {
-      const plan = compilePlan(plannedWith(), [broken('validate-response', 'after'), responding]);
+      const plan = compilePlan(plannedWith(), [broken('validate-response', 'responses', 'after'), responding]);
       expect(await failureOf(Promise.resolve(plan.handle(exchangeWith())))).toBe(mistake);
     });
   });
