@@ -174,17 +174,15 @@ async function withOwnAccounts(roles: string): Promise<string> {
   return text;
 }
 
-const shared = new Map<string, Contract>();
+const held = new Set<Contract>();
 
 /**
  * Loads a contract. A contract from the default folder without overlays never changes, so all gateways in a worker
- * share one compiled copy.
+ * share one compiled copy, which stays in memory.
  */
 function loadShared(options: ContractOptions): Contract {
-  if (options.folder !== undefined || options.overlays.length > 0) return loadContract(options);
-  const key = JSON.stringify(options);
-  const contract = shared.get(key) ?? loadContract(options);
-  shared.set(key, contract);
+  const contract = loadContract(options);
+  if (options.folder === undefined && options.overlays.length === 0) held.add(contract);
   return contract;
 }
 

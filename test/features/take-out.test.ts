@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
-import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FEATURES } from '../../src/features.ts';
 import { PROFILE_FEATURES } from '../../src/profile.ts';
 import { finished, startPortico, untilSays } from '../cli/run-portico.ts';
 import { cleanUpAfterTest } from '../builders/clean-up.ts';
-import { tempFolder } from '../builders/temp-folder.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '..', '..');
@@ -19,21 +19,48 @@ const folders = [...list.matchAll(/^import \{ (\w+) \} from '\.\/features\/([\w-
   ([, name = '', folder = '']) => [name, folder] as const,
 );
 
-/** Copies what Portico needs to be checked and started, without the folder and the line of a feature. */
-function copyWithout(name: string, folder: string): string {
-  const copy = tempFolder();
-  for (const part of COPIED) cpSync(join(root, part), join(copy, part), { recursive: true });
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
-  rmSync(join(copy, 'src', 'features', folder), { recursive: true });
-  const others = folders.flatMap(([other]) => (other === name ? [] : [other]));
-  const without = list
-    .replace(new RegExp(`^.*/features/${folder}/.*\n`, 'm'), '')
-    .replace(
-      /(?<=^const list = \[\s*\.\.\.PROFILE_FEATURES)[^\]]*(?=\])/m,
-      others.map((other) => `, ${other}`).join(''),
-    );
-  writeFileSync(join(copy, 'src', 'features.ts'), without);
-  return copy;
+/** A copy of what Portico needs to be checked and started, from which one feature at a time can be taken out. */
+class Copy {
+  readonly folder = mkdtempSync(join(tmpdir(), 'portico-take-out-'));
+  readonly #taken = join(this.folder, 'taken');
+
+  constructor() {
+    for (const part of COPIED) cpSync(join(root, part), join(this.folder, part), { recursive: true });
+    symlinkSync(join(root, 'node_modules'), join(this.folder, 'node_modules'));
+  }
+
+  /** Checks the types of everything, so that later checks need not repeat what a feature's absence leaves as it is. */
+  checkAll = () => this.#check('whole.tsbuildinfo');
+
+  /** Checks the types of what differs from the whole copy. */
+  async check(): Promise<void> {
+    cpSync(join(this.folder, 'whole.tsbuildinfo'), join(this.folder, 'part.tsbuildinfo'));
+    await this.#check('part.tsbuildinfo');
+  }
+
+  async #check(known: string): Promise<void> {
+    const compiler = join(root, 'node_modules', '.bin', 'tsc');
+    const options = ['--noEmit', '--project', 'tsconfig.build.json', '--incremental', '--tsBuildInfoFile', known];
+    await run(compiler, options, { cwd: this.folder });
+  }
+
+  /** Takes out the folder and the line of a feature. Returns a function that puts them back. */
+  takeOut(name: string, folder: string): () => void {
+    const path = join(this.folder, 'src', 'features', folder);
+    const others = folders.flatMap(([other]) => (other === name ? [] : [other]));
+    const without = list
+      .replace(new RegExp(`^.*/features/${folder}/.*\n`, 'm'), '')
+      .replace(
+        /(?<=^const list = \[\s*\.\.\.PROFILE_FEATURES)[^\]]*(?=\])/m,
+        others.map((other) => `, ${other}`).join(''),
+      );
+    renameSync(path, this.#taken);
+    writeFileSync(join(this.folder, 'src', 'features.ts'), without);
+    return () => {
+      renameSync(this.#taken, path);
+      writeFileSync(join(this.folder, 'src', 'features.ts'), list);
+    };
+  }
 }
 
 /** Starts the program of a checkout with the reference server, and returns its responses to a walk of safe requests. */
@@ -73,10 +100,15 @@ async function walk(checkout: string): Promise<readonly unknown[]> {
 
 describe('every feature', () => {
   let whole: readonly unknown[];
+  let copy: Copy;
 
   beforeAll(async () => {
-    whole = await walk(root);
+    copy = new Copy();
+    whole = await walk(copy.folder);
+    await copy.checkAll();
   });
+
+  afterAll(() => rmSync(copy.folder, { recursive: true }));
 
   it('has a folder of its own and a line in the list', () => {
     expect(folders).toHaveLength(FEATURES.length - PROFILE_FEATURES.length);
@@ -84,10 +116,12 @@ describe('every feature', () => {
   });
 
   it.each(folders)('can be taken out with its folder and its line: %s', async (name, folder) => {
-    const copy = copyWithout(name, folder);
-    await run(join(root, 'node_modules', '.bin', 'tsc'), ['--noEmit', '--project', 'tsconfig.build.json'], {
-      cwd: copy,
-    });
-    expect(await walk(copy)).toEqual(whole);
+    const putBack = copy.takeOut(name, folder);
+    try {
+      await copy.check();
+      expect(await walk(copy.folder)).toEqual(whole);
+    } finally {
+      putBack();
+    }
   });
 });

@@ -27,6 +27,11 @@ it('does not hold the configurations that reloads have replaced in memory', asyn
     }
   });
   expect(bytes).toBeLessThan((RELOADS * 350_000) / 2);
-  // Configurations that share most of their memory are too small for the limit above.
-  expect(replaced.filter((one) => one.deref() !== undefined)).toHaveLength(0);
+  // Configurations that share most of their memory are too small for the limit above. On a busy machine, V8 may still be
+  // compiling functions of replaced configurations, which it releases afterwards.
+  const held = async () => {
+    await heldMemory(() => undefined);
+    return replaced.filter((one) => one.deref() !== undefined).length;
+  };
+  await expect.poll(held, { interval: 100 }).toBe(0);
 });

@@ -78,15 +78,28 @@ interface CompiledOperation {
   readonly decode: ParameterDecoder;
 }
 
+/**
+ * The contracts in memory, by their digests. A contract never changes, and compiling one takes longer than anything else
+ * at startup, so a contract that is still used is not compiled again: by a reload, or by a command that first checks
+ * the configuration.
+ */
+const compiledContracts = new Map<string, WeakRef<Contract>>();
+
 /** Reads and compiles the contract. Throws a StartFault that lists all configuration errors in the contract. */
 export function loadContract(options: ContractOptions): Contract {
   // The digest is computed before the files are read. If a file changes in between, the digest describes the old
   // content, so the next reload compiles the contract again.
   const sources = sourcesDigest(options);
-  return withFolder(options, (folder) => {
-    const contract = compileContract(options, folder);
-    return { ...contract, warnings: inFolder(contract.warnings, options), sources };
+  const known = compiledContracts.get(sources)?.deref();
+  if (known?.rules === options.rules) return known;
+  const contract = withFolder(options, (folder) => {
+    const compiled = compileContract(options, folder);
+    return { ...compiled, warnings: inFolder(compiled.warnings, options), sources };
   });
+  for (const [key, reference] of compiledContracts) if (reference.deref() === undefined) compiledContracts.delete(key);
+  // A contract whose files have changed in the meantime is not what the digest says.
+  if (sourcesDigest(options) === sources) compiledContracts.set(sources, new WeakRef(contract));
+  return contract;
 }
 
 /**

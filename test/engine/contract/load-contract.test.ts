@@ -64,6 +64,21 @@ describe('loading the contract', () => {
     );
   });
 
+  it('is compiled once while it is used, and again once a file or an option has changed', () => {
+    const folder = copy();
+    const options = { ...CONTRACT_DEFAULTS, folder };
+    const first = loadContract(options);
+    expect(loadContract({ ...options })).toBe(first);
+    expect(loadContract({ ...options, maxCollected: 3 })).not.toBe(first);
+    const file = join(folder, 'openapi.yaml');
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(file, text.replace('title:', 'title: Changed'));
+    expect(loadContract(options)).not.toBe(first);
+    writeFileSync(file, text);
+    expect(loadContract(options)).toBe(first);
+    expect(loadContract({ ...options, rules: { ...PROFILE } })).not.toBe(first);
+  });
+
   it('compiles operations to plain data', () => {
     expect(structuredClone(contract.operations)).toEqual(contract.operations);
   });

@@ -3,8 +3,8 @@ import type { LedgerSnapshot } from '../../../../engine/model/ledger-entry.ts';
 import type { LedgerStore, OpenedStore, StoreState } from '../../ledger-store.ts';
 import { beginFile } from './ledger-file.ts';
 import type { FileLimits } from './sqlite-file.ts';
-import type { WorkerStart, WorkerTask } from './ledger-worker.ts';
-import { type Thread, startThread } from './ledger-thread.ts';
+import type { WorkerStart } from './ledger-worker.ts';
+import { ledgerInThread } from './ledger-thread.ts';
 
 /**
  * Opens a ledger file, checks it and reads its fingerprints. From then on, only a separate thread uses the file. Throws
@@ -21,27 +21,12 @@ export async function openFileStore(path: string, limits: FileLimits): Promise<O
   return { ...known, store: createWorkerStore({ path, limits, callerKey: known.callerKey }), isLasting: true };
 }
 
-/**
- * Creates a store whose database is used by a separate thread. The first task starts the thread, so an idle gateway has
- * no ledger thread. If the thread ends, the next task starts a new one.
- */
+/** Creates a store whose database only the ledger thread uses. */
 export function createWorkerStore(start: WorkerStart): LedgerStore {
-  let thread: Thread | undefined;
-  const send = <T>(task: WorkerTask): Promise<T> => {
-    thread ??= startThread(start, (ended) => {
-      if (thread === ended) thread = undefined;
-    });
-    return thread.send<T>(task);
-  };
+  const { send, close } = ledgerInThread(start);
   return {
     write: (batch) => send<StoreState>({ kind: 'write', batch }),
     read: (query, takenAt) => send<LedgerSnapshot>({ kind: 'read', query, takenAt }),
-    async close() {
-      if (thread === undefined) return;
-      const { worker } = thread;
-      await send<undefined>({ kind: 'close' });
-      thread = undefined;
-      await worker.terminate();
-    },
+    close,
   };
 }

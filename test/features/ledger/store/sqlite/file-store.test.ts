@@ -58,6 +58,22 @@ describe('the ledger thread', () => {
     for (const ledger of both) await ledger.close();
   });
 
+  it('is one for all ledgers of a process', async () => {
+    let started = 0;
+    const count = () => (started += 1);
+    process.on('worker', count);
+    const stores = [nextFile(), nextFile(), IN_MEMORY, IN_MEMORY].map((path) =>
+      createWorkerStore({ path, limits: LIMITS }),
+    );
+    for (const store of stores) expect((await store.read({}, NOW)).entries).toEqual([]);
+    await stores.pop()?.close();
+    for (const store of stores) expect((await store.read({}, NOW)).entries).toEqual([]);
+    process.off('worker', count);
+    // It may have been started by an earlier test.
+    expect(started).toBeLessThanOrEqual(1);
+    for (const store of stores) await store.close();
+  });
+
   it('rejects a task while the file is unusable, and works again afterwards', async () => {
     const { rmSync, writeFileSync } = await import('node:fs');
     const path = nextFile();
