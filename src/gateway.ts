@@ -201,7 +201,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
       edges.close();
       // Features can write to Redis until they are closed.
       await current.services.features.end(graceMs);
-      await shared.sharing.close();
+      await shared.close();
       await upstreams.close(0);
       log.flush();
     },

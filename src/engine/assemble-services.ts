@@ -11,7 +11,7 @@ import { createLoginLimits } from './identity/login-limits.ts';
 import { createKeyedHash } from './identity/verify-credential.ts';
 import { createKindOf } from './model/violation-kind.ts';
 import type { Feature } from './feature.ts';
-import { runFeatures, type RunningFeatures, samplingOf } from './run-features.ts';
+import { pageStoreOf, runFeatures, type RunningFeatures, samplingOf } from './run-features.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { HeaderPairs } from './model/header-pairs.ts';
 import type { FieldPresence } from './model/release-statistics.ts';
@@ -110,7 +110,9 @@ export function assembleServices(settings: Settings, start: Start, parts: Assemb
     (from) => from.settings.upstream.sessionCookies,
     () => createSessions(settings.upstream.sessionCookies, clock),
   );
-  const shared = kept?.shared ?? openShared(settings, start, clock, logger);
+  const shared =
+    kept?.shared ??
+    openShared(settings, start, { clock, logger, openPageStore: pageStoreOf(parts.features, settings) });
   const lookUp = kept?.upstream === upstream ? kept.lookUp : createLookup(upstream, sessions);
   const cache = keep(
     (services) => services.cache,

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Static, TSchema } from 'typebox';
 import type { Configurable, Settings } from './config/settings.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { PageStore, PageStoreParts } from './cache/page-store.ts';
 import type { Contract } from './contract/load-contract.ts';
 import type { AcceptedViolations, IsAccepted } from './model/acceptance.ts';
 import type { FeatureCommand } from './feature-command.ts';
@@ -47,6 +48,12 @@ export interface Feature<Options extends TSchema = TSchema, Prepared = unknown> 
    * feature samples traces.
    */
   sampling?(options: Static<Options>): Sampling | undefined;
+  /**
+   * Opens a store of pages of the feature's own, which replaces that of the gateways that share with each other. Called
+   * once, when the gateway starts, so its options need a restart. Only gateways with Redis use it, because the log of
+   * changes decides which of its pages are valid. At most one feature has a store.
+   */
+  openPageStore?(options: Static<Options>, parts: PageStoreParts): PageStore;
   /** Commands of the program that belong to the feature. */
   readonly commands?: readonly FeatureCommand[];
   /** Keeps the records of violations and traffic. At most one feature does. */

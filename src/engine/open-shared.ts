@@ -3,7 +3,8 @@ import type { Clock } from '../lib/clock.ts';
 import { packageVersion } from '../lib/package-root.ts';
 import { type ChangeFollower, createChangeFollower } from './cache/change-follower.ts';
 import { type SharedDemotions, shareDemotions } from './cache/demotions.ts';
-import { openPageStore } from './cache/page-stores/open-page-store.ts';
+import type { OpenPageStore } from './cache/page-store.ts';
+import { createSharingPageStore } from './cache/sharing-page-store.ts';
 import { createSharedPages, type SharedPages } from './cache/shared-pages.ts';
 import type { Settings } from './config/settings.ts';
 import { createRevocations, type Revocations } from './identity/revocations.ts';
@@ -22,14 +23,21 @@ export interface Shared {
   readonly demotions: SharedDemotions;
   /** The metrics of Redis. Undefined if Redis is not configured. */
   readonly metrics: RedisMetrics | undefined;
+  close(): Promise<void>;
+}
+
+interface SharedParts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Opens the store of pages of a feature. Undefined if none has one. */
+  readonly openPageStore: OpenPageStore | undefined;
 }
 
 /** Opens what this gateway shares: through Redis if it is configured, otherwise with nobody. */
 export function openShared(
   { redis, cache: { maxEntryBytes } }: Settings,
   { redis: secrets }: Start,
-  clock: Clock,
-  logger: Logger,
+  { clock, logger, openPageStore }: SharedParts,
 ): Shared {
   const metrics = createRedisMetrics();
   const sharing = openSharing(redis, secrets, { clock, logger, observer: metrics });
@@ -38,7 +46,8 @@ export function openShared(
   // The listeners are called in this order, so what has changed is known before anybody is told.
   changes.listen(follower);
   const release = packageVersion();
-  const pages = createSharedPages({ store: openPageStore(sharing), changes: follower, clock, maxEntryBytes, release });
+  const store = openPageStore?.({ clock, logger }) ?? createSharingPageStore(sharing);
+  const pages = createSharedPages({ store, changes: follower, clock, maxEntryBytes, release });
   const revocations = createRevocations(sharing, follower.mayServe);
   const demotions = shareDemotions(sharing, follower);
   metrics.watch({
@@ -47,5 +56,16 @@ export function openShared(
     sharedPages: pages.counts,
     instances: sharing.instances.list,
   });
-  return { sharing, follower, pages, revocations, demotions, metrics: secrets && metrics };
+  return {
+    sharing,
+    follower,
+    pages,
+    revocations,
+    demotions,
+    metrics: secrets && metrics,
+    async close() {
+      await store.close?.();
+      await sharing.close();
+    },
+  };
 }

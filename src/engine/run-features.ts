@@ -11,6 +11,7 @@ import type { PublicMiddleware } from './http/public-app.ts';
 import type { TraceObserver } from './http/public-handler.ts';
 import { joinObservers, type MessageObserver } from './pipeline/message-observer.ts';
 import type { FeatureStage } from './pipeline/stage.ts';
+import type { OpenPageStore } from './cache/page-store.ts';
 import type { Sampling } from './telemetry/trace-context.ts';
 import type { Feature, FeatureContext, LevelSource, Records, RunningFeature } from './feature.ts';
 
@@ -135,6 +136,16 @@ export function samplingOf(features: readonly Feature[], settings: Settings): Sa
     const options = optionsOf(settings, feature);
     const sampling = options === undefined ? undefined : feature.sampling?.(options);
     if (sampling !== undefined) return sampling;
+  }
+  return undefined;
+}
+
+/** Returns the function that opens the store of pages of a feature, or undefined if no feature has one. */
+export function pageStoreOf(features: readonly Feature[], settings: Settings): OpenPageStore | undefined {
+  for (const feature of features) {
+    const options = optionsOf(settings, feature);
+    const open = feature.openPageStore?.bind(feature);
+    if (options !== undefined && open !== undefined) return (parts) => open(options, parts);
   }
   return undefined;
 }

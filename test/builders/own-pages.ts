@@ -1,5 +1,5 @@
 import { createChangeFollower } from '../../src/engine/cache/change-follower.ts';
-import { openPageStore } from '../../src/engine/cache/page-stores/open-page-store.ts';
+import { createSharingPageStore } from '../../src/engine/cache/sharing-page-store.ts';
 import { createSharedPages, isSharable, type SharedPages } from '../../src/engine/cache/shared-pages.ts';
 import { createPageCounts, type PageCounts, sharePageCounts } from '../../src/engine/paging/page-counts.ts';
 import { openAlone } from '../../src/engine/sharing/alone/open-alone.ts';
@@ -9,7 +9,13 @@ import type { Clock } from '../../src/lib/clock.ts';
 export function ownPages(clock: Clock): SharedPages {
   const sharing = openAlone(clock);
   const changes = createChangeFollower({ clock, changes: sharing.changes, maxUnsyncedSeconds: 5 });
-  return createSharedPages({ store: openPageStore(sharing), changes, clock, maxEntryBytes: 1 << 16, release: 'r' });
+  return createSharedPages({
+    store: createSharingPageStore(sharing),
+    changes,
+    clock,
+    maxEntryBytes: 1 << 16,
+    release: 'r',
+  });
 }
 
 /** Returns the page counts of other gateways for a gateway that shares with nobody. */

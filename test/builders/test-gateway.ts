@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import type { Reload } from '../../src/engine/reload.ts';
 import { PUBLIC_PASSWORDS } from '../../src/engine/config/secrets.ts';
 import { FEATURES } from '../../src/features.ts';
-import { readSettings } from '../../src/portico-settings.ts';
+import { readSettings } from '../../src/engine/config/load-settings.ts';
+import type { Feature } from '../../src/engine/feature.ts';
+import { PORTICO } from '../../src/portico-settings.ts';
 import { withUpstreamUrl } from '../../src/engine/config/settings.ts';
 import type { ContractOptions } from '../../src/engine/contract/contract-options.ts';
 import { type Contract, loadContract } from '../../src/engine/contract/load-contract.ts';
@@ -46,6 +48,8 @@ export interface TestGatewayOptions {
   readonly random?: () => number;
   /** The key of a feature that the gateway does not have. */
   readonly without?: string;
+  /** The features that the gateway has besides Portico's. */
+  readonly features?: readonly Feature[];
 }
 
 /** A gateway on free ports that writes its log to memory. */
@@ -73,7 +77,7 @@ export interface TestGateway {
 
 /** Starts a gateway in front of an upstream and closes it after the last test in the file. */
 export async function startTestGateway(options: TestGatewayOptions): Promise<TestGateway> {
-  const { env = {}, clock, waitLameDuck, random = () => 0.5 } = options;
+  const { env = {}, clock, waitLameDuck, random = () => 0.5, features = [] } = options;
   let { config = {}, roles } = options;
   let url = typeof options.upstream === 'string' ? options.upstream : options.upstream.url;
   const folder = mkdtempSync(join(tmpdir(), 'portico-test-'));
@@ -87,10 +91,10 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     writeFileSync(join(folder, 'portico.yaml'), JSON.stringify(complete(config, options.real ? url : undefined)), {
       mode: 0o600,
     });
-    const { settings, faults } = readSettings({
-      env: { ...env, PORTICO_CONFIG: join(folder, 'portico.yaml') },
-      cwd: folder,
-    });
+    const { settings, faults } = readSettings(
+      { env: { ...env, PORTICO_CONFIG: join(folder, 'portico.yaml') }, cwd: folder },
+      { ...PORTICO, features: [...PORTICO.features, ...features] },
+    );
     return { settings: options.real ? settings : withUpstreamUrl(settings, url), faults };
   };
   const cleanUp = () => rmSync(folder, { recursive: true, force: true });
@@ -105,7 +109,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
       ...(clock && { clock }),
       ...(waitLameDuck && { waitLameDuck }),
       random,
-      features: FEATURES.filter(({ name }) => name !== options.without),
+      features: [...FEATURES.filter(({ name }) => name !== options.without), ...features],
     });
     let closed: Promise<void> | undefined;
     // Opening a new connection for each call would account for a tenth of the time that the tests spend on requests.

@@ -1,3 +1,5 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../../lib/clock.ts';
 import type { Claim, ClaimListener, SharedMap, Soon } from '../sharing/sharing.ts';
 
 /**
@@ -5,8 +7,8 @@ import type { Claim, ClaimListener, SharedMap, Soon } from '../sharing/sharing.t
  * the memory of the process (`memory-pages.ts`); `shared-pages.ts` decides what is looked up and stored here, and whether
  * a value may still be used. A store need not understand what it stores, and purges never reach it.
  *
- * To add a store, such as Memcached or a folder, implement this interface in `page-stores/`, let it pass
- * `test/interfaces/page-store.contract.ts`, and open it in `page-stores/open-page-store.ts`.
+ * Unless a feature opens another store (`openPageStore` in `engine/feature.ts`), it is what gateways share. A store must
+ * pass `test/interfaces/page-store.contract.ts`.
  */
 export interface PageStore extends SharedMap {
   /**
@@ -16,4 +18,15 @@ export interface PageStore extends SharedMap {
   claim(key: string, ms: number): Soon<Claim | undefined>;
   /** Begins to listen for the end of another gateway's fetch. A store that cannot tell never resolves an outcome early. */
   listen(key: string): ClaimListener;
+  /** Ends the use of the store when the gateway closes. */
+  close?(): Promise<void>;
 }
+
+/** What a page store is made of, besides its options. */
+export interface PageStoreParts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Opens a page store. */
+export type OpenPageStore = (parts: PageStoreParts) => PageStore;

@@ -1,5 +1,5 @@
-import type { Claim, Sharing } from '../../sharing/sharing.ts';
-import type { PageStore } from '../page-store.ts';
+import type { Claim, Sharing } from '../sharing/sharing.ts';
+import type { PageStore } from './page-store.ts';
 
 /** Creates the page store that gateways share, in Redis if it is configured. */
 export function createSharingPageStore(sharing: Pick<Sharing, 'map' | 'claims'>): PageStore {

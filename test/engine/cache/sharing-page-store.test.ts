@@ -1,15 +1,15 @@
 import { pino } from 'pino';
 import { beforeAll, describe, expect } from 'vitest';
-import { createSharingPageStore } from '../../../../src/engine/cache/page-stores/sharing-page-store.ts';
-import { openAlone } from '../../../../src/engine/sharing/alone/open-alone.ts';
-import { shareThrough } from '../../../../src/engine/sharing/redis/open-redis.ts';
-import { systemClock } from '../../../../src/lib/clock.ts';
-import { cleanUpAfterTest } from '../../../builders/clean-up.ts';
-import { needsProgram } from '../../../builders/needs-program.ts';
-import { connectTo, type RedisServer, startRedisServer } from '../../../builders/redis-server.ts';
-import { createTestClock } from '../../../builders/test-clock.ts';
-import { eventually, until } from '../../../builders/until.ts';
-import { pageStoreContract } from '../../../interfaces/page-store.contract.ts';
+import { createSharingPageStore } from '../../../src/engine/cache/sharing-page-store.ts';
+import { openAlone } from '../../../src/engine/sharing/alone/open-alone.ts';
+import { shareThrough } from '../../../src/engine/sharing/redis/open-redis.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { cleanUpAfterTest } from '../../builders/clean-up.ts';
+import { needsProgram } from '../../builders/needs-program.ts';
+import { connectTo, type RedisServer, startRedisServer } from '../../builders/redis-server.ts';
+import { createTestClock } from '../../builders/test-clock.ts';
+import { eventually, until } from '../../builders/until.ts';
+import { pageStoreContract } from '../../interfaces/page-store.contract.ts';
 
 describe('the page store of a gateway alone', () => {
   pageStoreContract(async () => {
