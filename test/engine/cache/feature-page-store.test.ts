@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Feature } from '../../../src/engine/feature.ts';
-import { exampleAnswer } from '../../builders/example-answer.ts';
+import { exampleResponse } from '../../builders/example-response.ts';
 import { startFakeUpstream } from '../../builders/fake-upstream.ts';
 import { createFakePageStore } from '../../builders/fake-page-store.ts';
 import { startFleet } from '../../builders/fleet.ts';
@@ -11,7 +11,7 @@ const LIST = '/services/v2/article.json';
 
 needsProgram('redis', 'a page store of a feature', (path) => {
   it('has the pages of the gateways that share the log of changes, until they close', async () => {
-    const upstream = await startFakeUpstream(exampleAnswer);
+    const upstream = await startFakeUpstream(exampleResponse);
     const store = createFakePageStore();
     let closed = 0;
     const shelf: Feature = {
