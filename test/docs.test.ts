@@ -115,6 +115,23 @@ describe('the names of documents', () => {
   });
 });
 
+describe('the words of tests, benchmarks and tools', () => {
+  /** Code that calls an HTTP response an answer. Only questions have answers. */
+  const RESPONSE_AS_ANSWER =
+    /\b(?:const|let) (?:answers?|\{ answers?\b.*\}) =|\banswer\??\.(?:status|headers|json|text|body|bytes)\b|\b(?:[a-z]+Answer|FakeAnswer)\(/;
+  const OF_QUESTIONS = /^test\/(?:reference\/|builders\/reference-ids\.ts$)/;
+
+  it('call a response a response or a reply, as the glossary does', () => {
+    expect('const answer = await gateway.call(LIST);').toMatch(RESPONSE_AS_ANSWER);
+    expect('expect(answer.status).toBe(200);').toMatch(RESPONSE_AS_ANSWER);
+    const files = ['test', 'bench', 'tools'].flatMap((folder) => filesOf(folder, '.ts'));
+    const found = files
+      .filter((path) => path !== 'test/docs.test.ts' && !OF_QUESTIONS.test(path))
+      .filter((path) => RESPONSE_AS_ANSWER.test(readText(path)));
+    expect(found).toEqual([]);
+  });
+});
+
 const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...filesOf('docs', '.md')];
 
 describe('the map of the documents', () => {
