@@ -118,7 +118,7 @@ describe('the names of documents', () => {
 describe('the words of tests, benchmarks and tools', () => {
   /** Code that calls an HTTP response an answer. Only questions have answers. */
   const RESPONSE_AS_ANSWER =
-    /\b(?:const|let) (?:answers?|\{ answers?\b.*\}) =|\banswer\??\.(?:status|headers|json|text|body|bytes)\b|\b(?:[a-z]+Answer|FakeAnswer)\(/;
+    /\b(?:const|let) (?:answers?|\{ answers?\b.*\}) =|(?<!\/)\banswer\??\.(?:status|headers|json|text|body|bytes)\b|\b(?:[a-z]+Answer|FakeAnswer)\(/;
   const OF_QUESTIONS = /^test\/(?:reference\/|builders\/reference-ids\.ts$)/;
 
   it('call a response a response or a reply, as the glossary does', () => {
