@@ -51,6 +51,7 @@ export const challengeProbe: Probe = {
 };
 
 function challengeFindings({ status }: ProbeResponse, challenges: readonly string[]): readonly DoctorFinding[] {
+  const words = new Set(challenges.flatMap((value) => value.toLowerCase().split(/[^\w-]+/)));
   return applicable<DoctorFinding>([
     status === 401 &&
       challenges.length === 0 && {
@@ -59,7 +60,7 @@ function challengeFindings({ status }: ProbeResponse, challenges: readonly strin
         advice: 'RFC 9110 §11.6.1 requires one. With errors: normalized, Portico adds it.',
       },
     challenges.length > 0 &&
-      !challenges.some((value) => SCHEMES.some((name) => new RegExp(`\\b${name}\\b`, 'i').test(value))) && {
+      !SCHEMES.some((name) => words.has(name.toLowerCase())) && {
         severity: 'high',
         text: `The server does not offer ${SCHEMES.join(' or ')} authentication.`,
         advice: `Portico verifies only ${SCHEMES.join(' or ')} credentials. In observe, it forwards other credentials unchecked.`,
