@@ -27,7 +27,6 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
 ];
 
-/** Returns the commands of the features. */
 function commandsOfFeatures(): CommandEntry[] {
   return FEATURES.flatMap(({ commands = [] }) =>
     commands.map(({ name, load }) => ({

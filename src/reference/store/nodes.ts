@@ -42,7 +42,6 @@ export function insertNode(sql: Sql, node: NewNode): NodeRow {
   return row;
 }
 
-/** A node to add below another node. */
 interface NodeBelow extends Pick<NewNode, 'authorId' | 'body' | 'at'> {
   readonly type: 'answer' | 'comment' | 'ideacomment';
   readonly parent: NodeRow;

@@ -3,7 +3,6 @@ import { countWords } from './report-words.ts';
 import { shareWords } from '../../lib/share-words.ts';
 import { type Finding, findingsOf, type RenderOptions, type Report, worstFirst } from './report.ts';
 
-/** One side of a comparison. */
 interface ComparedSide {
   /** The name of one side of a comparison: a release label or a file name. */
   readonly label: string;

@@ -179,7 +179,6 @@ interface RequestQueue {
   size(): number;
 }
 
-/** Creates an empty queue. */
 function createRequestQueue(): RequestQueue {
   const waiting: WalkRequest[] = [];
   const known = new Set<string>();

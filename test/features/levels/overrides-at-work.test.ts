@@ -50,7 +50,6 @@ const end = (gateway: TestGateway, body: object) => gateway.admin('/overrides/en
 const LOWERED = { kind: 'level', check: 'responses', level: 'report' };
 const gauge = (kind: string) => `portico_overrides_active{operation="listIdeas",kind="${kind}"}`;
 
-/** The file of the audit trail. */
 const trailFile = () => join(file, '..', 'overrides-audit.jsonl');
 
 const trail = () =>

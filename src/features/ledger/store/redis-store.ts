@@ -362,7 +362,6 @@ function splitOnce(text: string): readonly string[] {
   return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** The counts for one replica. */
 interface ReplicaCounts {
   readonly traffic: ReturnType<typeof createTrafficSums>;
   /** For each fingerprint, the number of occurrences by release. */

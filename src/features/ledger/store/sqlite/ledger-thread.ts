@@ -27,7 +27,6 @@ interface Thread {
   endSoon(): void;
 }
 
-/** A ledger in the thread. */
 interface ThreadLedger {
   /** Sends a task. Resolves with its result, and rejects if the task fails or the thread ends. */
   send<T>(task: WorkerTask): Promise<T>;
