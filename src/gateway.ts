@@ -19,8 +19,7 @@ import { probeUpstream } from './engine/upstream/startup-probe.ts';
 import { loadStart, type Start } from './engine/load-start.ts';
 import { createReload, type Reload } from './engine/reload.ts';
 import { versionOfKey } from './engine/cache/stored-page.ts';
-import type { Feature } from './engine/feature.ts';
-import { FEATURES } from './features.ts';
+import { type Feature, featuresOf } from './engine/feature.ts';
 import type { SettingsReading } from './engine/config/load-settings.ts';
 import { packageVersion } from './lib/package-root.ts';
 import type { InstanceFacts } from './engine/sharing/sharing.ts';
@@ -53,7 +52,7 @@ interface GatewayParts {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly logStream?: DestinationStream;
   readonly random?: () => number;
-  /** The features with which the settings were read. Defaults to those of Portico. */
+  /** The features of the gateway. Defaults to those with which the settings were read. */
   readonly features?: readonly Feature[];
   /** True if the gateway is only inspected and never serves requests. Such a gateway does not connect to Redis. */
   readonly isInspected?: boolean;
@@ -125,7 +124,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     env: given.env ?? process.env,
     logStream: log.stream,
     random: given.random ?? Math.random,
-    features: given.features ?? FEATURES,
+    features: given.features ?? featuresOf(settings),
   };
   const sources = { env: parts.env, features: parts.features, ...(given.loadContract && { load: given.loadContract }) };
   const loaded = loadStart(settings, sources);

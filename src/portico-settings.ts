@@ -11,7 +11,7 @@ import { FEATURES } from './features.ts';
 import { PROFILE } from './profile.ts';
 
 /** The profile and the features of Portico. */
-export const PORTICO: Product = { profile: PROFILE, features: FEATURES };
+export const PORTICO = { profile: PROFILE, features: FEATURES } satisfies Product;
 
 /** Loads the configuration of Portico with all its features; see `config/load-settings.ts`. */
 export const loadSettings = (sources: SettingsSources): Settings => load(sources, PORTICO);

@@ -25,6 +25,12 @@ export const PROFILE: Profile = {
   probePath: `${BASE_PATH}jobs/gdpr/0.json`,
   exploration,
   items: nodes,
+  examples: {
+    operation: 'listQuestions',
+    accepted: 'question.json?pageSize=3',
+    invalid: 'question.json?page=x',
+    restricted: 'group/1/user.json',
+  },
   findOwner,
   purgedBy,
 };

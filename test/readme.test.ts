@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { COMMANDS } from '../src/cli/commands.ts';
+import { COMMANDS, PROGRAM } from '../src/cli/commands.ts';
 import { runProgram } from '../src/cli/run-program.ts';
 import { MODE_NAMES, type ModeName, MODES } from '../src/engine/model/modes.ts';
 import { compileUndocumentedPolicy } from '../src/engine/pipeline/undocumented/policy.ts';
@@ -10,12 +10,12 @@ import { readText, ROOT, sectionOf, tableBy } from './readme/tables.ts';
 const readme = readText('README.md');
 /** The pages whose shell blocks contain only commands that exit on their own. */
 const PAGES = ['README.md', 'docs/roles.md'];
-const PROGRAM = 'npm run -s portico -- ';
+const SHOWN = 'npm run -s portico -- ';
 
 /** Runs a command in the repository root, with only the repository's own configuration, and returns its output. */
 async function portico(...args: readonly string[]): Promise<string> {
   const { io, text } = processIoOf(ROOT);
-  expect(await runProgram(COMMANDS, args, io)).toBe(0);
+  expect(await runProgram(PROGRAM, args, io)).toBe(0);
   return text.out;
 }
 
@@ -26,9 +26,9 @@ function shownCommands(): string[][] {
       .join('\n')
       .matchAll(/```sh\n(.*?)```/gs),
   ].map((match) => match[1] ?? '');
-  const lines = blocks.flatMap((block) => block.split('\n')).filter((line) => line.startsWith(PROGRAM));
+  const lines = blocks.flatMap((block) => block.split('\n')).filter((line) => line.startsWith(SHOWN));
   return lines.map((line) => {
-    const words = line.slice(PROGRAM.length).replace(/\s+#.*$/, '');
+    const words = line.slice(SHOWN.length).replace(/\s+#.*$/, '');
     return [...words.matchAll(/'([^']*)'|(\S+)/g)].map((match) => match[1] ?? match[2] ?? '');
   });
 }
@@ -40,7 +40,7 @@ describe('the commands of the documentation', () => {
 
   it.each(shownCommands().map((words) => ({ words, name: words.join(' ') })))('work: $name', async ({ words }) => {
     const { io, text } = processIoOf(ROOT);
-    expect(await runProgram(COMMANDS, words, io)).toBe(0);
+    expect(await runProgram(PROGRAM, words, io)).toBe(0);
     expect(text).toEqual({ out: expect.stringMatching(/./) as string, err: '' });
   });
 

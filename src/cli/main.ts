@@ -1,9 +1,9 @@
 import { fileReason } from '../lib/file-reason.ts';
 import type { CommandIo } from '../lib/command.ts';
-import { COMMANDS } from './commands.ts';
+import { PROGRAM } from './commands.ts';
 import { runProgram } from './run-program.ts';
 
-process.exitCode = await runProgram(COMMANDS, process.argv.slice(2), processIo());
+process.exitCode = await runProgram(PROGRAM, process.argv.slice(2), processIo());
 
 /** Returns this process's streams and environment. */
 function processIo(): CommandIo {

@@ -3,23 +3,15 @@ import { fileReason } from '../lib/file-reason.ts';
 import { packageVersion } from '../lib/package-root.ts';
 import { closestName, didYouMean } from '../lib/closest-name.ts';
 import { distinctFaults, type Fault, StartFault } from '../engine/model/fault.ts';
-import {
-  type Command,
-  type CommandEntry,
-  CommandFailure,
-  type CommandIo,
-  EXIT,
-  type Flag,
-  UsageError,
-  type CommandLine,
-} from '../lib/command.ts';
+import { CommandFailure, type CommandIo, EXIT, type Flag, UsageError, type CommandLine } from '../lib/command.ts';
+import { type Program, type ProgramCommand, type ProgramProduct, withExamples } from './program.ts';
 
 /**
  * Runs a command and returns the exit code: 0 for success, 1 for configuration errors or a failure, and 2 for a usage
  * error.
  */
 export async function runProgram(
-  commands: readonly CommandEntry[],
+  { commands, product }: Program,
   argv: readonly string[],
   io: CommandIo,
 ): Promise<number> {
@@ -38,13 +30,13 @@ export async function runProgram(
     if (first === 'help') {
       const [name = '', ...more] = rest;
       if (more.length > 0) throw new UsageError('help requires one command: portico help COMMAND');
-      io.out(commandHelp(await findCommand(commands, name).load()));
+      io.out(commandHelp(await findCommand(commands, name).load(), product));
       return EXIT.ok;
     }
     const command = await findCommand(commands, first).load();
     const line = parseCommandLine(command, rest);
-    if (line !== 'help') return await command.run(line, io);
-    io.out(commandHelp(command));
+    if (line !== 'help') return await command.run(line, { ...io, product });
+    io.out(commandHelp(command, product));
     return EXIT.ok;
   } catch (error) {
     if (error instanceof UsageError) {
@@ -57,7 +49,7 @@ export async function runProgram(
   }
 }
 
-function findCommand(commands: readonly CommandEntry[], name: string): CommandEntry {
+function findCommand(commands: Program['commands'], name: string): Program['commands'][number] {
   const command = commands.find((one) => one.name === name);
   if (command !== undefined) return command;
   const names = commands.map((one) => one.name);
@@ -111,7 +103,7 @@ export function faultLines(what: string, found: readonly Fault[]): string[] {
 }
 
 /** Returns the program's help text, with one line for each command. */
-function programHelp(commands: readonly Command[], version: string): string {
+function programHelp(commands: readonly ProgramCommand[], version: string): string {
   const width = Math.max(...commands.map((command) => command.name.length));
   return [
     `portico ${version}: a contract-enforcing gateway in front of a legacy community Q&A server`,
@@ -124,19 +116,19 @@ function programHelp(commands: readonly Command[], version: string): string {
   ].join('\n');
 }
 
-function commandHelp(command: Command): string {
+function commandHelp(command: ProgramCommand, product: ProgramProduct): string {
   return [
     `${command.summary}.`,
     '',
     usageOf(command),
     '',
     ...flagLines([...command.flags, { name: 'help', help: 'Show this help.' }]),
-    ...(command.notes.length > 0 ? ['', ...command.notes] : []),
+    ...(command.notes.length > 0 ? ['', ...command.notes.map((note) => withExamples(note, product))] : []),
   ].join('\n');
 }
 
 /** Returns the line that shows how a command is called. */
-export const usageOf = ({ name, args }: Pick<Command, 'name' | 'args'>): string =>
+export const usageOf = ({ name, args }: Pick<ProgramCommand, 'name' | 'args'>): string =>
   `Usage: ${['portico', name, args, '[flags]'].filter((part) => part !== '').join(' ')}`;
 
 /** Returns one line for each flag, with the descriptions aligned. */
@@ -150,7 +142,7 @@ export function flagLines(flags: readonly Flag[]): string[] {
 }
 
 /** Parses the arguments after the command's name. Throws a UsageError if an argument is unknown or invalid. */
-function parseCommandLine(command: Command, argv: readonly string[]): CommandLine | 'help' {
+function parseCommandLine(command: ProgramCommand, argv: readonly string[]): CommandLine | 'help' {
   const flags = new Map(command.flags.map((flag) => [flag.name, flag]));
   const { tokens } = parseArgs({
     args: [...argv],
@@ -192,7 +184,7 @@ function parseCommandLine(command: Command, argv: readonly string[]): CommandLin
 /** Removes the user name and the password from a URL, so that messages do not reveal them. */
 const withoutUserinfo = (word: string) => word.replace(/(?<![^/?#\s])[^/?#\s]*@/, '');
 
-function unknownFlag(rawName: string, command: Command): UsageError {
+function unknownFlag(rawName: string, command: ProgramCommand): UsageError {
   const near = closestName(rawName.replace(/^-+/, ''), [...command.flags.map((flag) => flag.name), 'help']);
   const hint = near === undefined ? '' : `; did you mean --${near}?`;
   return new UsageError(`${command.name}: unknown flag ${rawName}${hint}`);

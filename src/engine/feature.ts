@@ -70,6 +70,11 @@ export interface Feature<Options extends TSchema = TSchema, Prepared = unknown> 
   start?(context: FeatureContext<Static<Options>, Prepared>): RunningFeature | undefined;
 }
 
+/** Returns the features of the program that has read the settings. */
+export const featuresOf = ({ features }: Pick<Settings, 'features'>): readonly Feature[] =>
+  // Settings know features only by their options, but a program reads them with its features.
+  features.map(({ configurable }) => configurable as Feature);
+
 /** The records of violations and traffic that a gateway keeps. Reports and other features read them. */
 export interface Records extends LedgerReader {
   /** Opens the configured place. Until it is open, everything is in memory. Throws `StartFault`. */

@@ -21,8 +21,8 @@ export interface CommandLine {
 /** The exit codes that all commands use. */
 export const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
 
-/** A command of the program. */
-export interface Command {
+/** A command of the program. `Io` is what it needs of the process. */
+export interface Command<Io extends CommandIo = CommandIo> {
   readonly name: string;
   readonly summary: string;
   /** The positional arguments as they appear in the help text. */
@@ -32,16 +32,19 @@ export interface Command {
   /** The possible values of the first argument, for shell completion. */
   readonly argChoices?: readonly string[];
   readonly flags: readonly Flag[];
-  /** The lines below the flags in the help text. The examples come first. */
+  /**
+   * The lines below the flags in the help text. The examples come first. `{operation}` and `{target}` stand for an
+   * operation of the API and a request for it.
+   */
   readonly notes: readonly string[];
   /** Runs the command and returns its exit code. */
-  run(line: CommandLine, io: CommandIo): Promise<number>;
+  run(line: CommandLine, io: Io): Promise<number>;
 }
 
 /** The name of a command, and a function that imports the command's module. */
-export interface CommandEntry {
+export interface CommandEntry<Io extends CommandIo = CommandIo> {
   readonly name: string;
-  load(): Promise<Command>;
+  load(): Promise<Command<Io>>;
 }
 
 /** An invalid command line. The program exits with code 2. */

@@ -54,6 +54,8 @@ export const reference = {
       : [{ pointer: '/reference', because: 'upstream.url is set, so the reference server does not run' }],
 } as const satisfies Feature<typeof options>;
 
-/** Returns the options of the reference server. */
-export const referenceOf = (settings: Pick<Settings, 'features'>): ReferenceOptions =>
-  optionsOf<typeof options>(settings, reference) as ReferenceOptions;
+/** Returns the options of the reference server. Undefined in a program that has none. */
+export const referenceOf = (settings: Pick<Settings, 'features'>): ReferenceOptions | undefined =>
+  settings.features.some(({ configurable }) => configurable === reference)
+    ? optionsOf<typeof options>(settings, reference)
+    : undefined;

@@ -93,7 +93,8 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     });
     const { settings, faults } = readSettings(
       { env: { ...env, PORTICO_CONFIG: join(folder, 'portico.yaml') }, cwd: folder },
-      { ...PORTICO, features: [...PORTICO.features, ...features] },
+      // The schema of a product is compiled only once.
+      features.length === 0 ? PORTICO : { ...PORTICO, features: [...PORTICO.features, ...features] },
     );
     return { settings: options.real ? settings : withUpstreamUrl(settings, url), faults };
   };

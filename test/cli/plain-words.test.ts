@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { COMMANDS } from '../../src/cli/commands.ts';
+import { COMMANDS, PROGRAM } from '../../src/cli/commands.ts';
 import { runProgram } from '../../src/cli/run-program.ts';
 import { packageRoot } from '../../src/lib/package-root.ts';
 import { createCertificate } from '../builders/certificates.ts';
@@ -78,7 +78,7 @@ async function messagesOf(argv: readonly string[], env: Readonly<Record<string, 
   const { io, text } = processIoOf(folder, {
     env: { PORTICO_ROLES: join(packageRoot, 'config', 'roles.yaml'), ...env },
   });
-  const code = await runProgram(COMMANDS, argv, io);
+  const code = await runProgram(PROGRAM, argv, io);
   // The file and its folder have names of their own.
   const words = text.err.replaceAll(folder, '').replaceAll(/[\w-]+\.yaml/g, 'FILE');
   expect(words, argv.join(' ')).not.toMatch(INNER_WORDS);

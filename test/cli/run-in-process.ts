@@ -1,4 +1,4 @@
-import { COMMANDS } from '../../src/cli/commands.ts';
+import { PROGRAM } from '../../src/cli/commands.ts';
 import { runProgram } from '../../src/cli/run-program.ts';
 import { processIoOf } from './process-io-of.ts';
 
@@ -9,5 +9,5 @@ export async function runInProcess(
   input = '',
 ): Promise<{ code: number; out: string; err: string }> {
   const { io, text } = processIoOf('/', { env, input });
-  return { code: await runProgram(COMMANDS, argv, io), ...text };
+  return { code: await runProgram(PROGRAM, argv, io), ...text };
 }

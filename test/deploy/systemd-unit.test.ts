@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { COMMANDS } from '../../src/cli/commands.ts';
+import { PROGRAM } from '../../src/cli/commands.ts';
 import { runProgram } from '../../src/cli/run-program.ts';
 import { variablesOf } from '../../src/engine/config/config-sources.ts';
 import { PORTICO } from '../../src/portico-settings.ts';
@@ -119,7 +119,7 @@ describe.each(UNITS)('the systemd unit %s', (name) => {
       const [, script = '', ...args] = command.split(' ');
       expect(existsSync(script.replace('/opt/portico', packageRoot))).toBe(true);
       const { io, text: printed } = processIoOf(directory, { env });
-      expect(await runProgram(COMMANDS, args, io), printed.err).toBe(0);
+      expect(await runProgram(PROGRAM, args, io), printed.err).toBe(0);
     },
   );
 

@@ -7,7 +7,7 @@ import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { freePort } from '../../bench/free-port.ts';
-import { COMMANDS } from '../../src/cli/commands.ts';
+import { PROGRAM } from '../../src/cli/commands.ts';
 import { runProgram } from '../../src/cli/run-program.ts';
 import { cleanUpAfterFile } from '../builders/clean-up.ts';
 import { SAFE_OPERATIONS, WALKED_OPERATIONS } from '../builders/operations.ts';
@@ -76,7 +76,7 @@ async function installPortico(folder: string, env: Readonly<Record<string, strin
     const run = async () => {
       const argv = (await buffer(request)).toString().split('\0').slice(0, -1);
       const { io, text } = processIoOf(folder, { env });
-      const code = await runProgram(COMMANDS, argv, io);
+      const code = await runProgram(PROGRAM, argv, io);
       const result = join(folder, `.run-${(runs += 1)}`);
       mkdirSync(result);
       for (const [name, content] of Object.entries({ ...text, code: String(code) }))

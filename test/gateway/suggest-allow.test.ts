@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { COMMANDS } from '../../src/cli/commands.ts';
+import { PROGRAM } from '../../src/cli/commands.ts';
 import { runProgram } from '../../src/cli/run-program.ts';
 import { packageRoot } from '../../src/lib/package-root.ts';
 import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
@@ -36,7 +36,7 @@ const send = async (gateway: TestGateway, requests: readonly Sent[]) => {
 /** Returns what `portico report --suggest-allow` prints for a ledger. */
 async function suggest(ledger: string, config: Record<string, string> = {}): Promise<string> {
   const lines: string[] = [];
-  const code = await runProgram(COMMANDS, ['report', '--ledger', ledger, '--suggest-allow'], {
+  const code = await runProgram(PROGRAM, ['report', '--ledger', ledger, '--suggest-allow'], {
     out: (line) => void lines.push(line),
     err: (line) => void lines.push(line),
     stdin: Readable.from([]),

@@ -1,52 +1,20 @@
-import { cpSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readSettings } from '../../src/engine/config/load-settings.ts';
 import { withUpstreamUrl } from '../../src/engine/config/settings.ts';
-import { packageRoot } from '../../src/lib/package-root.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { toWalkedGateway } from '../../src/workbench/walk/send-walk-request.ts';
 import { walk } from '../../src/workbench/walk/walk.ts';
 import { basic, type Call, callAt } from '../builders/call.ts';
 import { cleanUpAfterFile } from '../builders/clean-up.ts';
-import { type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
-import { fastHash } from '../builders/fast-roles.ts';
-import { tempFolder } from '../builders/temp-folder.ts';
+import type { FakeUpstream } from '../builders/fake-upstream.ts';
 import { BOOKSHOP, cashTill } from './bookshop.ts';
-
-const BOOK = { id: 7, title: 'Ulysses', seller: 'sylvia', stock: 3, purchasePrice: 4.5 };
-const NEW = { title: 'Ulysses', isbn: '9780141182803' };
+import { BOOK, NEW, shopFolder, startShop } from './shop-folder.ts';
 
 let shop: FakeUpstream;
 let gateway: Gateway;
 beforeAll(async () => {
-  shop = await startFakeUpstream(({ path, method }) => {
-    if (path === '/shop/books' && method === 'GET') return { json: { books: [BOOK], pageCount: 2 } };
-    if (path === '/shop/books/8') return { json: { ...BOOK, id: 8, title: '' } };
-    if (path === '/shop/books/9') return { status: 404, json: { error: 'No such book.' } };
-    if (path.startsWith('/shop/books')) return { status: method === 'POST' ? 201 : 200, json: BOOK };
-    return { json: {} };
-  });
-  const folder = tempFolder();
-  for (const [from, to] of [
-    [join(import.meta.dirname, 'openapi.yaml'), 'openapi.yaml'],
-    [join(packageRoot, 'schemas', 'vendor-extensions.schema.json'), 'vendor-extensions.schema.json'],
-  ] as const)
-    cpSync(from, join(folder, to));
-  const account = async (name: string, roles: readonly string[]) => ({
-    name,
-    roles,
-    passwordHash: await fastHash(name),
-  });
-  const roles = {
-    roles: {
-      anonymous: { permissions: [] },
-      customer: { permissions: ['browse'] },
-      seller: { permissions: ['browse', 'sell', 'see prices'] },
-    },
-    accounts: [await account('carol', ['customer']), await account('sylvia', ['seller'])],
-  };
-  writeFileSync(join(folder, 'roles.json'), JSON.stringify(roles), { mode: 0o600 });
+  shop = await startShop();
+  const folder = await shopFolder();
   const { settings, faults } = readSettings(
     {
       env: {},

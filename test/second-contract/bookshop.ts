@@ -50,6 +50,12 @@ export const BOOKSHOP: Profile = {
     learningSteps: [],
     probedLists: [],
   },
+  examples: {
+    operation: 'listBooks',
+    accepted: 'books?page=1',
+    invalid: 'books?page=x',
+    restricted: 'books/7',
+  },
   items: {
     kind: 'book',
     idOf: () => ['id'],

@@ -3,6 +3,8 @@ import { FORMAT_FLAG } from '../../src/cli/command-output.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { CHAOS_NOTES, CONFIG_FLAGS } from '../../src/cli/flags/config-flags.ts';
 import { flagLines, usageOf } from '../../src/cli/run-program.ts';
+import { withExamples } from '../../src/cli/program.ts';
+import { PORTICO } from '../../src/portico-settings.ts';
 import { code } from './markdown.ts';
 
 /** The flags that the page describes only once, because many commands have them. */
@@ -23,7 +25,7 @@ export async function commands(): Promise<string> {
 function sectionOf({ name, args, summary, flags, notes }: Command): string {
   const own = flags.filter((flag) => !COMMON.includes(flag));
   const common = flags.filter((flag) => COMMON.includes(flag)).map((flag) => code(`--${flag.name}`));
-  const text = notes.join('\n').replace(CHAOS, '').trim();
+  const text = withExamples(notes.join('\n').replace(CHAOS, ''), PORTICO).trim();
   return [
     `## ${name}\n\n${summary}.`,
     block([

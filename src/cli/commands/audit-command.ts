@@ -5,14 +5,15 @@ import { readRoles } from '../../engine/load-start.ts';
 import type { Settings } from '../../engine/config/settings.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { isAtLeast, SEVERITIES, severityCounts } from '../../engine/model/severity.ts';
-import { type Command, type CommandIo, EXIT } from '../../lib/command.ts';
+import { EXIT } from '../../lib/command.ts';
+import type { ProgramCommand, ProgramIo } from '../program.ts';
 import { FORMAT_FLAG, wantsJson } from '../command-output.ts';
 import { jsonDocument } from '../../lib/json-document.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';
 import { choiceFlag } from '../../lib/flag-values.ts';
 
 /** The `portico audit` command ranks the risks in a valid configuration. */
-export const auditCommand: Command = {
+export const auditCommand: ProgramCommand = {
   name: 'audit',
   summary: 'List the risks of the configuration, worst first',
   args: '',
@@ -49,7 +50,7 @@ export const auditCommand: Command = {
 };
 
 /** Assembles the gateway and applies all audit rules. Throws a StartFault with all configuration errors. */
-function auditOf(settings: Settings, { env, cwd }: CommandIo): Promise<readonly AuditFinding[]> {
+function auditOf(settings: Settings, { env, cwd }: ProgramIo): Promise<readonly AuditFinding[]> {
   return withAssembly(settings, ({ gateway: { contract }, prepared }) =>
     audit({
       settings,

@@ -1,5 +1,6 @@
 import { StartFault } from '../../engine/model/fault.ts';
-import { type Command, type CommandLine, EXIT, UsageError } from '../../lib/command.ts';
+import { type CommandLine, EXIT, UsageError } from '../../lib/command.ts';
+import type { ProgramCommand } from '../program.ts';
 import { FORMAT_FLAG, wantsJson } from '../command-output.ts';
 import { jsonDocument } from '../../lib/json-document.ts';
 import { CONFIG_FLAGS } from '../flags/config-flags.ts';
@@ -25,7 +26,7 @@ const WALK_FLAGS = [
  * The `portico check` command reports all configuration errors without starting the gateway. With `--against`, it also
  * sends requests for the contract's operations to a server.
  */
-export const checkCommand: Command = {
+export const checkCommand: ProgramCommand = {
   name: 'check',
   summary: 'Check the configuration, contract and roles; with --against, check a live server',
   args: '',

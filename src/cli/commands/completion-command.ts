@@ -1,11 +1,12 @@
 import { didYouMean } from '../../lib/closest-name.ts';
-import { type Command, EXIT, UsageError, type Flag } from '../../lib/command.ts';
+import { EXIT, UsageError, type Flag } from '../../lib/command.ts';
+import type { ProgramCommand } from '../program.ts';
 
 /**
  * Creates the `portico completion` command, which prints a shell completion script. The script is generated from the
  * commands that `loadCommands` returns.
  */
-export function createCompletionCommand(loadCommands: () => Promise<readonly Command[]>): Command {
+export function createCompletionCommand(loadCommands: () => Promise<readonly ProgramCommand[]>): ProgramCommand {
   return {
     name: 'completion',
     summary: 'Print a shell script that completes commands and flags in bash, zsh or fish',
@@ -34,23 +35,23 @@ export function createCompletionCommand(loadCommands: () => Promise<readonly Com
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
 /** Returns a script that lets a shell complete the program's commands and flags. */
-function completionScript(shell: (typeof SHELLS)[number], commands: readonly Command[]): string {
+function completionScript(shell: (typeof SHELLS)[number], commands: readonly ProgramCommand[]): string {
   const all = [...commands.map(withHelp), helpCommand(commands)];
   if (shell === 'bash') return bashScript(all);
   return shell === 'zsh' ? zshScript(all) : fishScript(all);
 }
 
 /** The parts of a command that a completion script uses. */
-type Completed = Pick<Command, 'name' | 'summary' | 'flags' | 'argChoices'>;
+type Completed = Pick<ProgramCommand, 'name' | 'summary' | 'flags' | 'argChoices'>;
 
-const withHelp = ({ name, summary, flags, argChoices }: Command): Completed => ({
+const withHelp = ({ name, summary, flags, argChoices }: ProgramCommand): Completed => ({
   name,
   summary,
   flags: [...flags, { name: 'help', help: 'Show this help.' }],
   ...(argChoices && { argChoices }),
 });
 
-const helpCommand = (commands: readonly Command[]): Completed => ({
+const helpCommand = (commands: readonly ProgramCommand[]): Completed => ({
   name: 'help',
   summary: 'Show the help of a command',
   flags: [],

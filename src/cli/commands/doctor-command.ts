@@ -2,7 +2,6 @@ import { accessSync, constants, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { trimEndOf } from '../../lib/trim-end.ts';
-import { PORTICO } from '../../portico-settings.ts';
 import { type Examination, examine, type ExamineOptions, maxRequests, PROBES } from '../../workbench/doctor/examine.ts';
 import { CannotProbe, ProbingEnded } from '../../workbench/doctor/probe-client.ts';
 import { recommendedConfiguration } from '../../workbench/doctor/recommend.ts';
@@ -10,7 +9,8 @@ import { fileReason } from '../../lib/file-reason.ts';
 import { severityCounts } from '../../engine/model/severity.ts';
 import { plainText } from '../../lib/plain-text.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../../engine/upstream/upstream-url.ts';
-import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, UsageError } from '../../lib/command.ts';
+import { CommandFailure, type CommandLine, EXIT, UsageError } from '../../lib/command.ts';
+import type { ProgramCommand, ProgramIo } from '../program.ts';
 import { FORMAT_FLAG, wantsJson } from '../command-output.ts';
 import { jsonDocument } from '../../lib/json-document.ts';
 import { PASSWORD_FILE_FLAG, readCredential, USER_FLAG } from '../flags/credentials.ts';
@@ -19,7 +19,7 @@ import { DELAY_FLAG } from '../flags/walk-flags.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
 
 /** The `portico doctor` command examines a live server and recommends a configuration for it. */
-export const doctorCommand: Command = {
+export const doctorCommand: ProgramCommand = {
   name: 'doctor',
   summary: 'Examine a live server with safe requests, and recommend a configuration',
   args: 'URL',
@@ -56,13 +56,13 @@ export const doctorCommand: Command = {
     };
     const output = line.last('output');
     requireNewFile(output, io);
-    planLines(url, bounds).forEach(io.err);
+    planLines(url, { ...bounds, profile: io.product.profile }).forEach(io.err);
     await confirm(line, io);
     const authorization = await readCredential(line, io);
     const interrupted = untilInterrupted();
     const onStep = (name: string) => (io.live === undefined ? io.err(`… ${name}`) : io.live(`… ${name}`));
     try {
-      const options = { ...bounds, profile: PORTICO.profile, authorization, onStep, signal: interrupted.signal };
+      const options = { ...bounds, profile: io.product.profile, authorization, onStep, signal: interrupted.signal };
       const examination = await run(address, options, url).finally(() => io.live?.(''));
       if (json) io.out(doctorJson(examination));
       else doctorLines(examination).forEach(io.out);
@@ -91,7 +91,7 @@ async function run(address: UpstreamAddress, options: ExamineOptions, url: strin
   }
 }
 
-async function confirm(line: CommandLine, io: CommandIo): Promise<void> {
+async function confirm(line: CommandLine, io: ProgramIo): Promise<void> {
   if (line.last('yes') !== undefined) return;
   if (io.stdin.isTTY !== true) throw new UsageError('add --yes to start without a question');
   const editor = createInterface({ input: io.stdin, output: process.stderr });
@@ -103,7 +103,7 @@ async function confirm(line: CommandLine, io: CommandIo): Promise<void> {
 }
 
 /** Checks that the output can be written before any request is sent. Throws a CommandFailure if it cannot. */
-function requireNewFile(file: string | undefined, { cwd }: CommandIo): void {
+function requireNewFile(file: string | undefined, { cwd }: ProgramIo): void {
   if (file === undefined) return;
   const path = resolve(cwd, file);
   const stats = statSync(path, { throwIfNoEntry: false });
@@ -119,7 +119,7 @@ function requireNewFile(file: string | undefined, { cwd }: CommandIo): void {
   }
 }
 
-function write(file: string | undefined, text: string, { cwd, err }: CommandIo): void {
+function write(file: string | undefined, text: string, { cwd, err }: ProgramIo): void {
   if (file === undefined) return;
   try {
     writeFileSync(resolve(cwd, file), text, { flag: 'wx' });
@@ -132,13 +132,13 @@ function write(file: string | undefined, text: string, { cwd, err }: CommandIo):
 /** Describes the steps of a doctor run before it starts. */
 function planLines(
   url: string,
-  { maxConcurrency, delayMs }: { readonly maxConcurrency: number; readonly delayMs: number },
+  { maxConcurrency, delayMs, profile }: Pick<ExamineOptions, 'maxConcurrency' | 'delayMs' | 'profile'>,
 ): readonly string[] {
   const width = Math.max(...PROBES.map(({ name }) => name.length));
   return [
-    `Plan for ${url}: at most ${maxRequests({ maxConcurrency, profile: PORTICO.profile })} requests, all of them GET or HEAD, ${delayMs} ms apart`,
+    `Plan for ${url}: at most ${maxRequests({ maxConcurrency, profile })} requests, all of them GET or HEAD, ${delayMs} ms apart`,
     `except for the last probe. Nothing is changed on the server. Ctrl+C ends the examination.`,
-    `  ${'address'.padEnd(width)}  searches for ${trimEndOf(PORTICO.profile.basePath, '/')}, and reads each list once`,
+    `  ${'address'.padEnd(width)}  searches for ${trimEndOf(profile.basePath, '/')}, and reads each list once`,
     `  ${'certificate'.padEnd(width)}  performs a TLS handshake, if the URL is https`,
     ...PROBES.map(({ name, does }) => `  ${name.padEnd(width)}  ${does}`),
   ];

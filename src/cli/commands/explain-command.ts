@@ -2,7 +2,8 @@ import { METHODS } from 'node:http';
 import { didYouMean } from '../../lib/closest-name.ts';
 import { explainLine, type ExplainStep } from '../../engine/pipeline/explain.ts';
 import type { ExplainRequest } from '../../engine/pipeline/dry-run.ts';
-import { type Command, EXIT, UsageError } from '../../lib/command.ts';
+import { EXIT, UsageError } from '../../lib/command.ts';
+import { type ProgramCommand, type ProgramIo, withExamples } from '../program.ts';
 import { FORMAT_FLAG, wantsJson } from '../command-output.ts';
 import { jsonDocument } from '../../lib/json-document.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';
@@ -11,7 +12,7 @@ import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.
  * The `portico explain` command shows how the gateway would handle a request. It runs the gateway's own code but never
  * contacts the upstream.
  */
-export const explainCommand: Command = {
+export const explainCommand: ProgramCommand = {
   name: 'explain',
   summary: 'Show what would happen to a request, without sending it to the upstream',
   args: '[METHOD] TARGET',
@@ -22,13 +23,13 @@ export const explainCommand: Command = {
     { name: 'body', value: 'JSON', help: 'Request body; none by default.' },
     FORMAT_FLAG,
   ],
-  notes: ["Example: portico explain GET '/services/v2/question.json?page=2' --as alice"],
+  notes: ["Example: portico explain GET '{target}' --as alice"],
   run: async (line, io) => {
     const [method, target] = line.args.length === 1 ? ['GET', line.args[0] ?? ''] : line.args;
     const body = line.last('body');
     const request = {
       method: methodOf(method ?? ''),
-      target: targetOf(target ?? ''),
+      target: targetOf(target ?? '', io.product),
       as: line.last('as'),
       ...(body !== undefined && { body, headers: { 'Content-Type': 'application/json' } }),
     };
@@ -47,11 +48,11 @@ function methodOf(text: string): string {
 }
 
 // Complete URLs are also accepted, because users may paste them.
-function targetOf(text: string): string {
+function targetOf(text: string, product: ProgramIo['product']): string {
   const target = text.replace(/^https?:\/\/[^/?#]+/, '');
   if (target.startsWith('/')) return target;
   throw new UsageError(
-    `"${text}" is not a request target: it must start with a slash, as in /services/v2/question.json`,
+    withExamples(`"${text}" is not a request target: it must start with a slash, as in {target}`, product),
   );
 }
 

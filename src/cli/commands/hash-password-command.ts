@@ -1,9 +1,10 @@
 import { hashPassword } from '../../engine/identity/password-hash.ts';
-import { type Command, EXIT, UsageError } from '../../lib/command.ts';
+import { EXIT, UsageError } from '../../lib/command.ts';
+import type { ProgramCommand } from '../program.ts';
 import { readPassword } from '../flags/credentials.ts';
 
 /** The `portico hash-password` command prints the hash of a password, for use in the roles file. */
-export const hashPasswordCommand: Command = {
+export const hashPasswordCommand: ProgramCommand = {
   name: 'hash-password',
   summary: 'Read a password from standard input and print its argon2id hash for the roles file',
   args: '',

@@ -3,14 +3,15 @@ import { join, relative, resolve, sep } from 'node:path';
 import { fileReason } from '../../lib/file-reason.ts';
 import { packageRoot } from '../../lib/package-root.ts';
 import { parseUpstreamUrl } from '../../engine/upstream/upstream-url.ts';
-import { type Command, CommandFailure, EXIT, UsageError } from '../../lib/command.ts';
+import { CommandFailure, EXIT, UsageError } from '../../lib/command.ts';
+import type { ProgramCommand } from '../program.ts';
 
 const FILES = ['portico.yaml', 'roles.yaml'];
 
 /**
  * The `portico init` command writes a commented configuration file and a commented roles file to a folder.
  */
-export const initCommand: Command = {
+export const initCommand: ProgramCommand = {
   name: 'init',
   summary: 'Write a commented configuration to a folder',
   args: '[FOLDER]',

@@ -5,7 +5,8 @@ import { emptyObservations, type Observations } from '../../learner/observations
 import type { Proposal } from '../../workbench/learn/propose/proposal.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { membersOf } from '../../lib/plain-object.ts';
-import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, UsageError } from '../../lib/command.ts';
+import { CommandFailure, type CommandLine, EXIT, UsageError } from '../../lib/command.ts';
+import type { ProgramCommand, ProgramIo } from '../program.ts';
 import { outputFile, writeText } from '../command-output.ts';
 import { CONFIG_FLAGS, settingsFrom } from '../flags/config-flags.ts';
 import { USER_FLAG } from '../flags/credentials.ts';
@@ -19,7 +20,7 @@ const WALK_FLAGS = ['user', 'id', 'max-requests', 'delay', 'probe-page-size'];
  * The `portico learn` command proposes additions to the contract. It writes them as an overlay, together with the
  * evidence.
  */
-export const learnCommand: Command = {
+export const learnCommand: ProgramCommand = {
   name: 'learn',
   summary: 'Propose changes to the contract as an overlay, based on traffic or a walk',
   args: '',
@@ -77,7 +78,7 @@ export const learnCommand: Command = {
  * Rejects an output file that is one of the applied overlays. Additions that are already applied are not proposed
  * again, so overwriting the file would lose them.
  */
-function rejectAppliedOverlay(line: CommandLine, io: Pick<CommandIo, 'cwd'>, { contract }: Settings): void {
+function rejectAppliedOverlay(line: CommandLine, io: Pick<ProgramIo, 'cwd'>, { contract }: Settings): void {
   const output = outputFile(line);
   if (output === undefined || !contract.overlays.includes(resolve(io.cwd, output))) return;
   throw new UsageError(
@@ -87,7 +88,7 @@ function rejectAppliedOverlay(line: CommandLine, io: Pick<CommandIo, 'cwd'>, { c
 
 async function writeProposals(
   line: CommandLine,
-  io: CommandIo,
+  io: ProgramIo,
   proposals: readonly Proposal[],
   observations: Observations,
 ): Promise<void> {
@@ -111,7 +112,7 @@ async function writeProposals(
     io.err(`The overlay has ${overlay.actions.length} actions: review them, then add the file to contract.overlays.`);
 }
 
-async function getObservations(line: CommandLine, io: CommandIo, settings: Settings): Promise<Observations> {
+async function getObservations(line: CommandLine, io: ProgramIo, settings: Settings): Promise<Observations> {
   const against = line.last('against');
   const file = line.last('observations');
   const { readObservationFile } = await import('../../learner/observations/observation-file.ts');

@@ -1,11 +1,12 @@
 import { formatPermissionMatrix, type PermissionMatrix } from '../../engine/permissions/permission-matrix.ts';
-import { type Command, EXIT } from '../../lib/command.ts';
+import { EXIT } from '../../lib/command.ts';
+import type { ProgramCommand } from '../program.ts';
 import { FORMAT_FLAG, wantsJson } from '../command-output.ts';
 import { jsonDocument } from '../../lib/json-document.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';
 
 /** The `portico permissions` command prints the operations that each role and each account may use. */
-export const permissionsCommand: Command = {
+export const permissionsCommand: ProgramCommand = {
   name: 'permissions',
   summary: 'Print the operations that each role and each account may use',
   args: '',

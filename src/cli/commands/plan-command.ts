@@ -1,5 +1,6 @@
 import type { CompiledGateway } from '../../engine/pipeline/compiled-gateway.ts';
-import { type Command, EXIT } from '../../lib/command.ts';
+import { EXIT } from '../../lib/command.ts';
+import type { ProgramCommand } from '../program.ts';
 import { FORMAT_FLAG, wantsJson } from '../command-output.ts';
 import { jsonDocument } from '../../lib/json-document.ts';
 import { CONFIG_FLAGS, settingsFrom, withAssembly } from '../flags/config-flags.ts';
@@ -9,7 +10,7 @@ import { contractWords, warningLines } from '../terminal/banner.ts';
  * The `portico plan` command prints one line for each operation, showing its stages, and one line for undocumented
  * paths.
  */
-export const planCommand: Command = {
+export const planCommand: ProgramCommand = {
   name: 'plan',
   summary: 'Print the stages of each operation',
   args: '',

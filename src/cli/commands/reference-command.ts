@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { systemClock } from '../../lib/clock.ts';
 import { IN_MEMORY } from '../../lib/replace-file.ts';
-import { type Command, EXIT, UsageError } from '../../lib/command.ts';
+import { EXIT, UsageError } from '../../lib/command.ts';
+import type { ProgramCommand } from '../program.ts';
 import { CHAOS_NOTES, REFERENCE_FLAGS } from '../flags/config-flags.ts';
 import { numberFlag } from '../../lib/flag-values.ts';
 import { endWithRunner, untilSignal } from '../terminal/signals.ts';
@@ -9,7 +10,7 @@ import { endWithRunner, untilSignal } from '../terminal/signals.ts';
 /**
  * The `portico reference` command runs the reference server without the gateway, for testing clients and chaos rules.
  */
-export const referenceCommand: Command = {
+export const referenceCommand: ProgramCommand = {
   name: 'reference',
   summary: 'Run the reference server without the gateway',
   args: '',

@@ -1,11 +1,12 @@
 import type { Fault } from '../../engine/model/fault.ts';
-import { type Command, CommandFailure, EXIT } from '../../lib/command.ts';
+import { CommandFailure, EXIT } from '../../lib/command.ts';
+import type { ProgramCommand } from '../program.ts';
 import { ADMIN_FLAGS, ADMIN_NOTES } from '../flags/admin-flags.ts';
 import { faultLines } from '../run-program.ts';
 import { adminClient, messageOf } from '../tasks/admin-client.ts';
 
 /** The `portico reload` command makes a running gateway reload its configuration. */
-export const reloadCommand: Command = {
+export const reloadCommand: ProgramCommand = {
   name: 'reload',
   summary: 'Make a running gateway read its configuration again, without losing requests',
   args: '',

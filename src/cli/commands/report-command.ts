@@ -14,7 +14,8 @@ import { type FailRule, failures } from '../../workbench/report/fail-on.ts';
 import { REPORT_FORMATS } from '../../workbench/report/formats.ts';
 import { renderJsonFinding } from '../../workbench/report/json-report.ts';
 import { findingsOf, type Report, type ReportInput, type ReportScope } from '../../workbench/report/report.ts';
-import { type Command, type CommandIo, type CommandLine, EXIT, UsageError } from '../../lib/command.ts';
+import { type CommandLine, EXIT, UsageError } from '../../lib/command.ts';
+import type { ProgramCommand, ProgramIo } from '../program.ts';
 import { renderOptions, writeText } from '../command-output.ts';
 import { CONFIG_FLAGS, settingsFrom } from '../flags/config-flags.ts';
 import { choiceFlag, requireKnownOperation, sinceHour } from '../../lib/flag-values.ts';
@@ -24,7 +25,7 @@ import { createWhyUnreported } from '../tasks/unreported.ts';
 import { openReports, type Reports } from '../tasks/open-reports.ts';
 
 /** The `portico report` command reports the violations in the ledger, for people, pull requests and pipelines. */
-export const reportCommand: Command = {
+export const reportCommand: ProgramCommand = {
   name: 'report',
   summary: 'Report all violations in the ledger, or one of them in detail',
   args: '[FINGERPRINT]',
@@ -208,7 +209,7 @@ async function showComparison(
   request: ReportRequest,
   { reports, whyUnreported }: { readonly reports: Reports; readonly whyUnreported: WhyUnreported },
   line: CommandLine,
-  io: CommandIo,
+  io: ProgramIo,
 ): Promise<number> {
   const first = await side(before, request, reports, io.cwd, 'none');
   const second = await side(after, request, reports, io.cwd, first.statistics);
@@ -265,7 +266,7 @@ async function showFinding(
   request: ReportRequest,
   { reports, basePath }: { readonly reports: Reports; readonly basePath: string },
   line: CommandLine,
-  io: CommandIo,
+  io: ProgramIo,
 ): Promise<number> {
   const report = await reports.read(request);
   const all = [...findingsOf(report), ...report.candidates, ...report.statusChanges, ...report.outages];

@@ -5,12 +5,13 @@ import { bundleSchemas, generateSchemas } from '../../engine/contract/generate/g
 import { compareSchemas, writeSchemas } from '../../engine/contract/generate/schema-folder.ts';
 import { loadContract } from '../../engine/contract/load-contract.ts';
 import { StartFault } from '../../engine/model/fault.ts';
-import { type Command, EXIT, UsageError } from '../../lib/command.ts';
+import { EXIT, UsageError } from '../../lib/command.ts';
+import type { ProgramCommand } from '../program.ts';
 import { CONFIG_FLAGS, settingsFrom } from '../flags/config-flags.ts';
 import { warningLines } from '../terminal/banner.ts';
 
 /** The `portico schemas` command writes the contract's JSON Schemas to files, for people and other programs. */
-export const schemasCommand: Command = {
+export const schemasCommand: ProgramCommand = {
   name: 'schemas',
   summary: 'Write the contract’s JSON Schemas, or compare them with existing files',
   args: '',

@@ -4,11 +4,13 @@ import { referenceOf } from '../../profile/reference-options.ts';
 import { flushCompileCache } from 'node:module';
 import { packageVersion } from '../../lib/package-root.ts';
 import { type Settings, withDemoState, withUpstreamUrl } from '../../engine/config/settings.ts';
+import { StartFault } from '../../engine/model/fault.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { REFERENCE_ACCOUNTS } from '../../reference/reference-accounts.ts';
 import type { ReferenceServer } from '../../reference/start-reference-server.ts';
 import { bannerLines } from '../terminal/banner.ts';
-import { type Command, EXIT } from '../../lib/command.ts';
+import { EXIT } from '../../lib/command.ts';
+import type { ProgramCommand } from '../program.ts';
 import {
   CONFIG_FLAGS,
   CHAOS_NOTES,
@@ -21,7 +23,7 @@ import { endWithRunner, untilSignal, onReloadSignal, terminalWatch } from '../te
 import { useFlagsForServing } from '../v8-flags.ts';
 
 /** The `portico serve` command runs the gateway. Without a configured upstream, it uses the reference server. */
-export const serveCommand: Command = {
+export const serveCommand: ProgramCommand = {
   name: 'serve',
   summary: 'Run the gateway, along with the reference server if no upstream is configured',
   args: '',
@@ -95,7 +97,16 @@ function storeCompiledCode(): void {
 // The reference server accounts for half of all modules, so it is imported only when needed.
 async function startEmbedded(settings: Settings, cwd: string): Promise<ReferenceServer> {
   const { placeOf } = settings;
-  const { db, ...reference } = referenceOf(settings);
+  const options = referenceOf(settings);
+  if (options === undefined)
+    throw new StartFault([
+      {
+        ...placeOf('/upstream/url'),
+        message: 'is required, because this program has no server to run in place of the real one',
+        suggestion: 'set UPSTREAM_URL',
+      },
+    ]);
+  const { db, ...reference } = options;
   const { startEmbeddedUpstream } = await import('../tasks/embedded-upstream.ts');
   return startEmbeddedUpstream(
     { ...reference, db: db === IN_MEMORY ? db : resolve(cwd, db) },

@@ -1,14 +1,14 @@
 import { referenceOf } from '../../profile/reference-options.ts';
 import type { Override } from '../../engine/config/settings.ts';
-import type { SettingsReading } from '../../engine/config/load-settings.ts';
-import { readSettings } from '../../portico-settings.ts';
+import { readSettings, type SettingsReading } from '../../engine/config/load-settings.ts';
 import { type Place, type Settings, withDemoState, withUpstreamUrl } from '../../engine/config/settings.ts';
 import type { Assembly } from '../../gateway.ts';
 import { MODE_NAMES } from '../../engine/model/modes.ts';
 import { type Fault, StartFault } from '../../engine/model/fault.ts';
 import { CHAOS_GRAMMAR, CHAOS_EFFECTS } from '../../reference/chaos/chaos-kinds.ts';
 import { ChaosSyntaxError, parseChaos } from '../../reference/chaos/parse-chaos.ts';
-import type { CommandIo, CommandLine, Flag } from '../../lib/command.ts';
+import type { CommandLine, Flag } from '../../lib/command.ts';
+import type { ProgramIo } from '../program.ts';
 
 /** The flags for all commands that load the configuration. */
 export const CONFIG_FLAGS: readonly Flag[] = [
@@ -63,7 +63,7 @@ const NUMBERS = new Set(['port', 'admin-port', 'seed']);
  */
 export async function settingsFrom(
   line: CommandLine,
-  io: CommandIo,
+  io: ProgramIo,
   more: Readonly<Record<string, string>> = {},
 ): Promise<Settings> {
   const { settings, faults, isPartial } = readSettingsFrom(line, io, more);
@@ -77,20 +77,19 @@ export async function settingsFrom(
  */
 export function readSettingsFrom(
   line: CommandLine,
-  io: Pick<CommandIo, 'env' | 'cwd'>,
+  io: Pick<ProgramIo, 'env' | 'cwd' | 'product'>,
   more: Readonly<Record<string, string>> = {},
 ): SettingsReading {
   const config = line.last('config');
   const env = config === undefined ? io.env : { ...io.env, PORTICO_CONFIG: config };
-  const { settings, faults, ...rest } = readSettings({
-    env,
-    cwd: io.cwd,
-    flags: overridesOf(line, { ...POINTERS, ...more }),
-  });
+  const { settings, faults, ...rest } = readSettings(
+    { env, cwd: io.cwd, flags: overridesOf(line, { ...POINTERS, ...more }) },
+    io.product,
+  );
   return {
     ...rest,
     settings,
-    faults: [...faults, ...chaosErrors(referenceOf(settings).faults, settings.placeOf('/reference/faults'))],
+    faults: [...faults, ...chaosErrors(referenceOf(settings)?.faults ?? [], settings.placeOf('/reference/faults'))],
   };
 }
 

@@ -1,3 +1,4 @@
+import { featuresOf } from '../../engine/feature.ts';
 import { resolve } from 'node:path';
 import type { Settings } from '../../engine/config/settings.ts';
 import type { Baseline } from '../../engine/model/ledger-entry.ts';
@@ -22,7 +23,7 @@ export const FAIL_FLAGS: readonly Flag[] = [
  */
 export function readBaseline(line: CommandLine, { cwd }: Pick<CommandIo, 'cwd'>, settings: Settings): Baseline {
   const named = line.last('baseline');
-  return named === undefined ? acceptedIn(settings) : acceptanceReader().read(resolve(cwd, named));
+  return named === undefined ? acceptedIn(settings) : acceptanceReader(featuresOf(settings)).read(resolve(cwd, named));
 }
 
 /** Parses all values of `--fail-on`. Throws a UsageError if a value is invalid. */

@@ -1,15 +1,20 @@
 import { optionsOf } from '../../engine/config/configurable.ts';
 import type { Settings } from '../../engine/config/settings.ts';
-import type { AcceptanceReader, Feature, RecordKeeping, RecordParts } from '../../engine/feature.ts';
+import {
+  type AcceptanceReader,
+  type Feature,
+  featuresOf,
+  type RecordKeeping,
+  type RecordParts,
+} from '../../engine/feature.ts';
 import type { Baseline, StoredRecords } from '../../engine/model/ledger-entry.ts';
-import { FEATURES } from '../../features.ts';
 import { UsageError } from '../../lib/command.ts';
 
 const NOTHING: Baseline = { accepted: [] };
 
 /** Returns where the gateway's records of violations and traffic are, or the records in a file. */
 export function recordsAt(settings: Settings, file?: string): StoredRecords {
-  const feature = keeperOf(FEATURES);
+  const feature = keeperOf(featuresOf(settings));
   return feature.records.at(optionsOf(settings, feature), settings, file);
 }
 
@@ -18,7 +23,7 @@ export function recordsInMemory(
   settings: Settings,
   parts: RecordParts,
 ): ReturnType<RecordKeeping<unknown>['inMemory']> {
-  const feature = keeperOf(FEATURES);
+  const feature = keeperOf(featuresOf(settings));
   return feature.records.inMemory(optionsOf(settings, feature), parts);
 }
 
@@ -30,7 +35,7 @@ export function keeperOf(features: readonly Feature[]): Feature & { readonly rec
 
 /** Returns the accepted violations of the configured file, which might not exist yet. */
 export function acceptedIn(settings: Settings): Baseline {
-  for (const feature of FEATURES) {
+  for (const feature of featuresOf(settings)) {
     const options = feature.acceptance && optionsOf(settings, feature);
     if (options !== undefined) return feature.acceptance?.open(options, settings).read() ?? NOTHING;
   }
@@ -38,7 +43,7 @@ export function acceptedIn(settings: Settings): Baseline {
 }
 
 /** Returns the reader of files of accepted violations. Throws a UsageError if no feature reads them. */
-export function acceptanceReader(features: readonly Feature[] = FEATURES): AcceptanceReader<unknown> {
+export function acceptanceReader(features: readonly Feature[]): AcceptanceReader<unknown> {
   for (const { acceptance } of features) if (acceptance !== undefined) return acceptance;
   throw new UsageError('this build of Portico has no feature that accepts violations');
 }

@@ -3,7 +3,8 @@ import { membersOf } from '../../lib/plain-object.ts';
 import { failureHint } from '../../engine/model/failure-hints.ts';
 import { toTransportFailure } from '../../engine/upstream/failures/transport-failure.ts';
 import { StartFault } from '../../engine/model/fault.ts';
-import { CommandFailure, type CommandIo, type CommandLine } from '../../lib/command.ts';
+import { CommandFailure, type CommandLine } from '../../lib/command.ts';
+import type { ProgramIo } from '../program.ts';
 import { adminAddress } from '../flags/admin-flags.ts';
 import { readSettingsFrom } from '../flags/config-flags.ts';
 
@@ -14,7 +15,7 @@ const TIMEOUT_MS = 30_000;
  * Returns a client for a gateway's admin side. The gateway is determined from the command line, the environment and the
  * configuration. Configuration errors are ignored, because the gateway reports them itself, unless it cannot be reached.
  */
-export function adminClient(line: CommandLine, io: Pick<CommandIo, 'env' | 'cwd'>): AdminClient {
+export function adminClient(line: CommandLine, io: Pick<ProgramIo, 'env' | 'cwd' | 'product'>): AdminClient {
   const { settings, faults, isPartial } = readSettingsFrom(line, io);
   const url = adminAddress(line, settings);
   return {

@@ -2,7 +2,8 @@ import type { Settings } from '../../engine/config/settings.ts';
 import type { AcceptedViolations } from '../../engine/model/acceptance.ts';
 import { type Fault, StartFault } from '../../engine/model/fault.ts';
 import { isOutage } from '../../engine/model/ledger-entry.ts';
-import type { CommandIo, CommandLine } from '../../lib/command.ts';
+import type { CommandLine } from '../../lib/command.ts';
+import type { ProgramIo } from '../program.ts';
 import { settingsFrom, withAssembly } from '../flags/config-flags.ts';
 import { recordsAt } from '../flags/kept-records.ts';
 
@@ -18,7 +19,7 @@ interface CheckedConfiguration {
  * Loads the configuration and assembles the gateway, without starting it. Throws a StartFault with all configuration
  * errors.
  */
-export async function checkConfiguration(line: CommandLine, io: CommandIo): Promise<CheckedConfiguration> {
+export async function checkConfiguration(line: CommandLine, io: ProgramIo): Promise<CheckedConfiguration> {
   const settings = await settingsFrom(line, io);
   const found = await withAssembly(settings, ({ warnings, gateway, baseline }) => ({
     warnings,

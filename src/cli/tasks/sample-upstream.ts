@@ -7,7 +7,8 @@ import { createLearner } from '../../learner/create-learner.ts';
 import type { Observations } from '../../learner/observations/observations.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { toWalkSettings } from '../../workbench/walk/send-walk-request.ts';
-import { CommandFailure, type CommandIo, type CommandLine } from '../../lib/command.ts';
+import { CommandFailure, type CommandLine } from '../../lib/command.ts';
+import type { ProgramIo } from '../program.ts';
 import { readCredential } from '../flags/credentials.ts';
 import { numberFlag } from '../../lib/flag-values.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
@@ -21,7 +22,7 @@ import { createWalkProgress, unseenLines, walkFailure } from '../terminal/walk-o
 export async function sampleUpstream(
   url: string,
   line: CommandLine,
-  io: CommandIo,
+  io: ProgramIo,
   settings: Settings,
   before: Observations,
 ): Promise<Observations> {

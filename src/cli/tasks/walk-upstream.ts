@@ -6,7 +6,8 @@ import { renderJson } from '../../workbench/report/json-report.ts';
 import { shortLines } from '../../workbench/report/table-report.ts';
 import { walk, type WalkSummary } from '../../workbench/walk/walk.ts';
 import { toWalkedGateway, toWalkSettings } from '../../workbench/walk/send-walk-request.ts';
-import { type CommandIo, type CommandLine, EXIT } from '../../lib/command.ts';
+import { type CommandLine, EXIT } from '../../lib/command.ts';
+import type { ProgramIo } from '../program.ts';
 import { renderOptions, wantsJson } from '../command-output.ts';
 import { jsonDocument } from '../../lib/json-document.ts';
 import { settingsFrom } from '../flags/config-flags.ts';
@@ -22,7 +23,7 @@ import { openReports } from './open-reports.ts';
  * Walks a live server: sends requests for the contract's operations through an assembled gateway, and records the
  * violations in the ledger. Returns the exit code.
  */
-export async function walkUpstream(line: CommandLine, io: CommandIo): Promise<number> {
+export async function walkUpstream(line: CommandLine, io: ProgramIo): Promise<number> {
   const rules = failRules(line);
   const json = wantsJson(line);
   const settings = await settingsFrom(line, io, { release: '/release', ledger: '/ledger/file' });
@@ -109,7 +110,7 @@ const ledgerArgument = (line: CommandLine): string => {
 };
 
 /** Creates the log stream used during a walk. It writes only the gateway's warnings and errors. */
-function warningsTo(io: Pick<CommandIo, 'err'>) {
+function warningsTo(io: Pick<ProgramIo, 'err'>) {
   return {
     write: (text: string): void => {
       const { level, msg, reason } = JSON.parse(text) as Readonly<Record<string, unknown>>;

@@ -53,7 +53,7 @@ function basePathOnce({ settings, publicUrl }: BannerContent): string {
 
 function upstreamWords({ settings, embeddedUrl }: BannerContent): string {
   if (embeddedUrl === undefined) return settings.upstream.url ?? 'none';
-  const { db, faults } = referenceOf(settings);
+  const { db = '', faults = [] } = referenceOf(settings) ?? {};
   const chaos = faults.length === 0 ? '' : `, chaos: ${faults.join(', ')}`;
   return `${embeddedUrl}  (embedded reference server, ${db}${chaos})`;
 }
@@ -108,13 +108,14 @@ function notEnforcedLines({ checks, mode }: Settings, adminUrl: string): string[
 }
 
 function tryLines(content: BannerContent, base: string): string[] {
+  const { examples } = content.settings.profile;
   const [account] = content.accounts.includes('alice') ? ['alice'] : content.accounts;
   const user = account === undefined ? '-u NAME:PASSWORD' : `-u ${account}:${account}`;
   return [
     'Try',
-    `  curl ${user} '${base}/question.json?pageSize=3'`,
-    `  curl ${user} '${base}/question.json?page=x'`,
-    `  curl ${user} -i '${base}/group/1/user.json'`,
+    `  curl ${user} '${base}/${examples.accepted}'`,
+    `  curl ${user} '${base}/${examples.invalid}'`,
+    `  curl ${user} -i '${base}/${examples.restricted}'`,
     `  curl -s ${content.adminUrl}/metrics | grep ^portico_checks_total`,
   ];
 }

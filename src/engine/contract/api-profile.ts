@@ -16,12 +16,25 @@ export interface Profile extends ContractRules {
   /** How programs explore a server of the API. */
   readonly exploration: Exploration;
   readonly items: ItemFacts;
+  readonly examples: Examples;
   readonly findOwner: FindOwner;
   /**
    * Returns the tags of the stored responses that a successful write to an undocumented path may have changed. Undefined
    * if they are unknown, in which case the whole cache is purged.
    */
   readonly purgedBy: (path: string) => readonly string[] | undefined;
+}
+
+/** Requests for the API, with which the banner and help texts show what to do. Targets are below `basePath`. */
+export interface Examples {
+  /** The id of an operation that lists things. */
+  readonly operation: string;
+  /** A target of this operation. */
+  readonly accepted: string;
+  /** A target that the contract does not allow. */
+  readonly invalid: string;
+  /** A target that not everybody may request. */
+  readonly restricted: string;
 }
 
 /** What the engine reads from the items in responses. */

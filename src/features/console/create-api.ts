@@ -55,7 +55,7 @@ export function createApi(sources: ConsoleSources): Router {
   router.get('/permissions', (_req, res) => void res.json(gateway().permissions()));
   // The request can contain a body, which must not become part of a URL. It changes nothing, so it needs no token.
   router.post('/explain', withoutEntry, express.json({ limit: MAX_BODY_BYTES }), async ({ body }, res) => {
-    const form = explainRequest(membersOf(body));
+    const form = explainRequest(membersOf(body), sources.settings.profile);
     if (form.ok) res.json({ lines: (await gateway().explain(form.request)).map(explainLine) });
     else res.status(400).json({ error: form.message, field: form.field });
   });
@@ -97,7 +97,10 @@ type ExplainForm =
 const MAX_TARGET = 4096;
 
 /** Reads a request to explain. Without an account, the caller is anonymous. */
-function explainRequest(form: Readonly<Record<string, unknown>>): ExplainForm {
+function explainRequest(
+  form: Readonly<Record<string, unknown>>,
+  { basePath, examples }: Settings['profile'],
+): ExplainForm {
   const method = queryText(form, 'method').toUpperCase() || 'GET';
   const written = queryText(form, 'target', MAX_TARGET + 1).trim();
   // A complete URL is also accepted, but only its path and query are used.
@@ -109,7 +112,7 @@ function explainRequest(form: Readonly<Record<string, unknown>>): ExplainForm {
     return {
       ok: false,
       field: 'target',
-      message: `The target must begin with a slash and must not contain spaces: /services/v2/question.json`,
+      message: `The target must begin with a slash and must not contain spaces: ${basePath}${examples.accepted}`,
     };
   const sent = body !== '' && { body, headers: { 'Content-Type': 'application/json' } };
   return { ok: true, request: { method, target, ...(as !== '' && { as }), ...sent } };

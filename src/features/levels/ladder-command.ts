@@ -50,8 +50,8 @@ export const ladderCommand = (tools: CommandTools): Command => ({
     'Redis. A running gateway applies --lift within ten seconds; gateways that share Redis apply it immediately.',
     'Use the gateway’s configuration and environment (UPSTREAM_URL, PORTICO_MODE, PORTICO_CONFIG), because they determine',
     'the levels.',
-    'Example: portico ladder --operation listQuestions --since 24h',
-    'Example: portico ladder --lift listQuestions:responses',
+    'Example: portico ladder --operation {operation} --since 24h',
+    'Example: portico ladder --lift {operation}:responses',
   ],
   run: async (line, io) => {
     const request = requestOf(line, systemClock);

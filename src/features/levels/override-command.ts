@@ -42,8 +42,8 @@ export const overrideCommand = (tools: CommandTools): Command => ({
     '  disable            refuse every request with a 503',
     'To end an override, name only the check, force-stale or disable. Without CHANGE, all overrides of OPERATION end.',
     ...tools.adminNotes,
-    'Example: portico override set listQuestions responses=report --for 2h --reason "INC-17: new field"',
-    'Example: portico override end listQuestions responses',
+    'Example: portico override set {operation} responses=report --for 2h --reason "INC-17: new field"',
+    'Example: portico override end {operation} responses',
   ],
   run: async (line, io) => {
     const [action = '', ...args] = line.args;

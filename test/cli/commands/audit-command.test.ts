@@ -1,7 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { COMMANDS } from '../../../src/cli/commands.ts';
+import { PROGRAM } from '../../../src/cli/commands.ts';
 import { runProgram } from '../../../src/cli/run-program.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
 import { processIoOf } from '../process-io-of.ts';
@@ -14,7 +14,7 @@ async function portico(config: object, argv: readonly string[], env: Readonly<Re
   writeFileSync(join(folder, 'roles.yaml'), JSON.stringify({ roles: { anonymous: { permissions: [] } } }));
   chmodSync(file, 0o600);
   const { io, text } = processIoOf(folder, { env });
-  return { code: await runProgram(COMMANDS, argv, io), ...text, file };
+  return { code: await runProgram(PROGRAM, argv, io), ...text, file };
 }
 
 const risky = { mode: 'strict', upstream: { url: 'http://qa.example.org' }, logging: { level: 'debug' } };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { freePort } from '../../../bench/free-port.ts';
-import { COMMANDS } from '../../../src/cli/commands.ts';
+import { PROGRAM } from '../../../src/cli/commands.ts';
 import { runProgram } from '../../../src/cli/run-program.ts';
 import { startReferenceServer } from '../../../src/reference/start-reference-server.ts';
 import { cleanUpAfterFile } from '../../builders/clean-up.ts';
@@ -18,7 +18,7 @@ cleanUpAfterFile(() => reference.close());
 
 async function portico(folder: string, argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const { io, text } = processIoOf(folder, { env });
-  return { code: await runProgram(COMMANDS, argv, io), ...text };
+  return { code: await runProgram(PROGRAM, argv, io), ...text };
 }
 
 const QUICK = ['--yes', '--idle', '1', '--delay', '0', '--concurrency-max', '2'];
@@ -136,7 +136,7 @@ describe('portico doctor', () => {
     const url = `http://127.0.0.1:${await freePort()}`;
     const { io } = processIoOf('/', {});
     const live: string[] = [];
-    await runProgram(COMMANDS, ['doctor', url, ...QUICK], { ...io, live: (text) => void live.push(text) });
+    await runProgram(PROGRAM, ['doctor', url, ...QUICK], { ...io, live: (text) => void live.push(text) });
     expect(live).toEqual(['… address', '']);
   });
 

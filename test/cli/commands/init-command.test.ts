@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { COMMANDS } from '../../../src/cli/commands.ts';
+import { PROGRAM } from '../../../src/cli/commands.ts';
 import { runProgram } from '../../../src/cli/run-program.ts';
 import { packageRoot } from '../../../src/lib/package-root.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
@@ -9,7 +9,7 @@ import { processIoOf } from '../process-io-of.ts';
 
 async function inFolder(folder: string, ...argv: string[]) {
   const { io, text } = processIoOf(folder);
-  return { code: await runProgram(COMMANDS, argv, io), ...text };
+  return { code: await runProgram(PROGRAM, argv, io), ...text };
 }
 
 describe('portico init', () => {

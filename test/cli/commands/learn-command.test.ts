@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { parse } from 'yaml';
 import { afterAll, describe, expect, it } from 'vitest';
-import { COMMANDS } from '../../../src/cli/commands.ts';
+import { PROGRAM } from '../../../src/cli/commands.ts';
 import { runProgram } from '../../../src/cli/run-program.ts';
 import { startReferenceServer } from '../../../src/reference/start-reference-server.ts';
 import { callAt } from '../../builders/call.ts';
@@ -23,7 +23,7 @@ async function learn(
   env: Readonly<Record<string, string>> = {},
 ): Promise<{ code: number; out: string; err: string }> {
   const text = { out: '', err: '' };
-  const code = await runProgram(COMMANDS, ['learn', ...args], {
+  const code = await runProgram(PROGRAM, ['learn', ...args], {
     out: (line) => void (text.out += `${line}\n`),
     err: (line) => void (text.err += `${line}\n`),
     stdin: Readable.from([stdin]),

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { COMMANDS } from '../../../src/cli/commands.ts';
+import { PROGRAM } from '../../../src/cli/commands.ts';
 import { runProgram } from '../../../src/cli/run-program.ts';
 import { startReferenceServer, type ReferenceServer } from '../../../src/reference/start-reference-server.ts';
 import { renderJson } from '../../../src/workbench/report/json-report.ts';
@@ -29,7 +29,7 @@ const QUICK = ['--delay', '0', '--max-requests', '30'];
 
 async function portico(argv: readonly string[], env: Record<string, string> = {}, stdin = '') {
   const text = { out: '', err: '' };
-  const code = await runProgram(COMMANDS, argv, {
+  const code = await runProgram(PROGRAM, argv, {
     out: (line) => void (text.out += `${line}\n`),
     err: (line) => void (text.err += `${line}\n`),
     stdin: Readable.from([stdin]),
@@ -57,7 +57,7 @@ describe('portico report', () => {
     const lines: string[] = [];
     const print = (line: string) => void lines.push(line);
     const io = { out: print, err: print, stdin: Readable.from(['']), env: {}, cwd };
-    expect(await runProgram(COMMANDS, ['report'], io)).toBe(0);
+    expect(await runProgram(PROGRAM, ['report'], io)).toBe(0);
     expect(lines.join('\n')).toContain(`add --ledger ${join(cwd, '.portico', 'demo', 'ledger.db')}`);
   });
 

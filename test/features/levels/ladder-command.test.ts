@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { COMMANDS } from '../../../src/cli/commands.ts';
+import { PROGRAM } from '../../../src/cli/commands.ts';
 import { runProgram } from '../../../src/cli/run-program.ts';
 import { readLevelsFile, writeLevelsFile } from '../../../src/features/levels/levels-file.ts';
 import { exampleResponse } from '../../builders/example-response.ts';
@@ -72,7 +72,7 @@ async function ladder(...flags: string[]) {
   };
   writeFileSync(config, JSON.stringify(settings));
   const io = processIoOf(root);
-  const code = await runProgram(COMMANDS, ['ladder', '--config', config, ...flags], io.io);
+  const code = await runProgram(PROGRAM, ['ladder', '--config', config, ...flags], io.io);
   return { code, ...io.text };
 }
 
