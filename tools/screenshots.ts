@@ -80,7 +80,7 @@ async function tryIdeas(tab: Page): Promise<void> {
   const ideas = tab.locator('#listIdeas');
   await ideas.getByLabel('pageSize', { exact: true }).fill('2');
   await ideas.getByRole('button', { name: 'Send GET' }).click();
-  await ideas.locator('.answer').waitFor();
+  await ideas.locator('.reply').waitFor();
   await tab.evaluate("document.querySelector('#listIdeas .try').scrollIntoView({ block: 'end' })");
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { createResponseCounter } from '../response-counter.ts';
 
-const ANSWERS =
+const RESPONSES =
   `HTTP/1.1 200 OK\r\nContent-Length: 3000\r\n\r\n${'x'.repeat(3000)}` +
   'HTTP/1.1 304 Not Modified\r\nETag: "a"\r\n\r\n' +
   'HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n';
@@ -11,7 +11,7 @@ for (const size of [1, 7, 100, 10_000]) {
   test(`responses are distinguished in pieces of ${size} bytes`, () => {
     const statuses: number[] = [];
     const count = createResponseCounter((status) => void statuses.push(status));
-    const all = Buffer.from(ANSWERS);
+    const all = Buffer.from(RESPONSES);
     for (let at = 0; at < all.length; at += size) {
       const piece = all.subarray(at, at + size);
       count(piece, piece.length);

@@ -33,7 +33,7 @@ async function signIn(page: Page, name: string): Promise<void> {
 
 async function send(page: Page, id: string): Promise<string> {
   await operation(page, id).getByRole('button', { name: /^Send/ }).click();
-  const badge = operation(page, id).locator('.answer .badge').first();
+  const badge = operation(page, id).locator('.reply .badge').first();
   await badge.waitFor();
   return badge.innerText();
 }
@@ -141,7 +141,7 @@ needsProgram('chromium', 'the API docs in a browser', (path) => {
       const body: unknown = JSON.parse(await article.getByLabel('Response body').innerText());
       expect(body).toMatchObject({ listCount: 2 });
       await article.getByText(/^\d+ headers$/).click();
-      expect(await article.locator('.answer dl').innerText()).toMatch(/x-request-id/i);
+      expect(await article.locator('.reply dl').innerText()).toMatch(/x-request-id/i);
 
       // The credential is in neither the URL nor storage, so it is lost when the page is reloaded.
       const kept = await page.evaluate<string>(

@@ -71,7 +71,7 @@ const QUERIES = [
 ];
 
 /** Responses that contain the mark in every place where an upstream can put text. */
-const ANSWERS: Readonly<Record<string, FakeResponse>> = {
+const RESPONSES: Readonly<Record<string, FakeResponse>> = {
   'a 400 in the first shape': errorText(400, `${MARK}-said: no such thing`),
   'a 409 in the second shape': errorsMessage(409, `${MARK}-said: <b>twice</b>`),
   'a 401': errorText(401, `${MARK}-said`, { 'WWW-Authenticate': `Basic realm="${MARK}-realm"` }),
@@ -291,7 +291,7 @@ describe.each(MODES)('in %s, marked text from callers', (mode) => {
 });
 
 describe.each(MODES)('in %s, marked text from the upstream', (mode) => {
-  it.each(Object.entries(ANSWERS))(
+  it.each(Object.entries(RESPONSES))(
     "is neither recorded from %s nor shown in one of Portico's errors",
     async (_name, sends) => {
       fake.handler = () => sends;

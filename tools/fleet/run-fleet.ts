@@ -246,7 +246,7 @@ interface Reading {
   readonly redisCpuMs: number;
   readonly requests: readonly number[];
   readonly sent: readonly number[];
-  readonly answered: readonly number[];
+  readonly replied: readonly number[];
   readonly commands: ReadonlyMap<string, number>;
 }
 
@@ -266,7 +266,7 @@ function createMeter(gateways: readonly GatewayProcess[], redis: RedisProcess): 
       redisCpuMs: cpuMs(redis.pid()),
       requests: await metricOf(/^portico_http_requests_total\{/),
       sent: await metricOf(/^portico_redis_commands_total\{/),
-      answered: await metricOf(/^portico_redis_commands_total\{outcome="ok"/),
+      replied: await metricOf(/^portico_redis_commands_total\{outcome="ok"/),
       commands: commandsIn(await redis.ask('INFO commandstats')),
     }),
   };
@@ -290,7 +290,7 @@ function costsBetween(before: Reading, after: Reading): WindowCosts {
     seconds: (after.at - before.at) / 1000,
     requests: total(({ requests }) => requests),
     sent,
-    unanswered: sent - total(({ answered }) => answered),
+    unanswered: sent - total(({ replied }) => replied),
     requestsOf,
     gatewayCpuMs: differences(({ cpuMs }) => cpuMs),
     redisCpuMs: after.redisCpuMs - before.redisCpuMs,

@@ -97,7 +97,7 @@ function TriedResponse({ response: { status, statusText, headers, seconds, body,
   const valueOf = (name) => headers.find(([one]) => one.toLowerCase() === name)?.[1];
   const tone = status < 300 ? 'good' : status < 500 ? 'warn' : 'bad';
   const contractStatus = valueOf('contract-status');
-  return html`<div class="answer">
+  return html`<div class="reply">
     <p class="row">
       <span class=${`badge ${tone}`}>${status} ${statusText}</span>
       <span>${Math.max(1, Math.round(seconds * 1000))} ms</span>
