@@ -37,7 +37,19 @@ import {
 } from './upstream/legacy-addresses.ts';
 import { decodeForInspection } from './upstream/response-body.ts';
 import { createResponseHeaders } from './upstream/response-headers.ts';
-import type { Assembled, AssemblyParts, Services } from './assemble-services.ts';
+import type { Upstream } from './upstream/create-upstream.ts';
+import type { Sessions } from './upstream/sessions.ts';
+import type { RunningFeatures } from './run-features.ts';
+import type { LearnedCounts, PurgeEverywhere } from './pipeline/services.ts';
+import type { FailingPages } from './pipeline/stages/isolate-page.ts';
+import type { FetchJson, Ownership } from './permissions/ownership.ts';
+import type { Trace } from './model/trace.ts';
+import type { Acceptance } from './model/acceptance.ts';
+import type { Authenticator } from './identity/create-authenticator.ts';
+import type { PageCache } from './cache/memory-pages.ts';
+import type { SharedPages } from './cache/shared-pages.ts';
+import type { AudienceGuard } from './cache/audience-guard.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Start } from './load-start.ts';
 
 /** The memory limit for remembered request targets is the limit for stored pages divided by this number. */
@@ -52,18 +64,31 @@ const MAX_PERMISSIONS = 1_000;
 /** The maximum number of operations whose plans outside `observe` mode are remembered. */
 const MAX_OPERATIONS = 1_000;
 
-/** The assembled services and the gateway compiled for them. */
-export interface CompiledAssembly extends Assembled {
-  readonly gateway: CompiledGateway;
+/** What plans are compiled from: the settings, what was read at startup, and services, each under its name. */
+export interface PlanSources {
+  readonly settings: Settings;
+  readonly start: Start;
+  readonly clock: Clock;
+  readonly acceptance: Acceptance;
+  readonly authenticator: Authenticator;
+  readonly cache: PageCache;
+  readonly failingPages: FailingPages;
+  readonly features: Pick<RunningFeatures, 'levels' | 'messages'>;
+  readonly guard: AudienceGuard;
+  readonly lookUp: FetchJson;
+  readonly ownership: Ownership;
+  readonly pageCounts: LearnedCounts;
+  readonly purge: PurgeEverywhere;
+  readonly recordTrace: (trace: Trace) => void;
+  readonly sessions: Sessions;
+  readonly sharedPages: SharedPages;
+  readonly upstream: Upstream;
 }
 
-/** Compiles the plans of all operations and creates the gateway from them. */
-export function compileGateway(
-  settings: Settings,
-  start: Start,
-  services: Services,
-  { clock }: AssemblyParts,
-): CompiledGateway {
+/** Compiles the plans of all operations, with the given stages of features, and creates the gateway from them. */
+export function compileGateway(sources: PlanSources, features: readonly FeatureStage[]): CompiledGateway {
+  const { settings, start, clock, guard, authenticator } = sources;
+  const { levels, messages } = sources.features;
   const { contract, permissions } = start;
   const { authentication } = settings;
   const challenge = challengesOf([verifierOf(authentication).scheme], authentication.realm);
@@ -71,11 +96,8 @@ export function compileGateway(
   const decidePermission: CompiledGateway['decidePermission'] = (permission, grants) =>
     decide(requirementOf(permission), grants, 'not-checked');
   const { grantsOf } = permissions;
-  const planners = stagePlanners(
-    stageServices(settings, start, services, { clock, challenge, decidePermission }),
-    services.features.stages,
-  );
-  const { levels } = services.features;
+  const access = { challenge, decidePermission, grantsOf };
+  const planners = stagePlanners(stageServices(sources, access), features);
   const pageVersionOf = createPageVersions(settings, start, () => digestOfAccepted(start.baseline));
   const planned = (operation: Operation) => {
     const configured = planOperation(settings, operation);
@@ -109,26 +131,19 @@ export function compileGateway(
     contract,
     plans,
     recompile,
-    undocumented: undocumentedPlan(settings, start, services, services.features.stages, {
-      clock,
-      challenge,
-      decidePermission,
-      grantsOf,
-    }),
+    undocumented: undocumentedPlan(sources, features, access),
     pathTemplate: compilePathTemplate(
       contract.operations.map(({ path }) => path),
       settings.profile,
     ).of,
     suggestPath: compileSuggestPath(contract.operations.map(({ path }) => path)),
     checks: settings.checks,
-    authenticator: services.authenticator,
+    authenticator,
     targets,
-    grantsOf,
-    guard: services.guard,
-    decidePermission,
-    observeRequest: services.features.messages.request,
-    challenge,
+    guard,
+    observeRequest: messages.request,
     clock,
+    ...access,
   };
 }
 
@@ -137,13 +152,14 @@ function legacyAddressesOf({ upstream }: Settings, { address }: Start): LegacyAd
   return compileLegacyAddresses(address, [...upstream.alternates, ...upstream.legacyOrigins]);
 }
 
-/** Compiles the plan for undocumented paths with the given services. */
+/** How callers may get access. */
+type Access = Pick<CompiledGateway, 'challenge' | 'decidePermission' | 'grantsOf'>;
+
+/** Compiles the plan for undocumented paths, with the given stages of features. */
 export function undocumentedPlan(
-  settings: Settings,
-  start: Start,
-  { upstream, sessions, purge, features: { messages }, sampling }: Services,
+  { settings, start, clock, upstream, sessions, purge, features: { messages } }: PlanSources,
   features: readonly FeatureStage[],
-  { clock, ...access }: Pick<CompiledGateway, 'clock' | 'challenge' | 'decidePermission' | 'grantsOf'>,
+  access: Access,
 ): UndocumentedPlan {
   return compileUndocumentedPlan({
     access: { ...access, serviceCredential: start.serviceAuthorization !== undefined },
@@ -156,7 +172,7 @@ export function undocumentedPlan(
     publicAddress: (origin) => publicAddressOf(origin, settings.publicBasePath),
     upstream,
     sessions,
-    logAttempts: sampling && logAttempts,
+    logAttempts: start.sampling && logAttempts,
     observeResponse: messages.undocumentedResponse,
     features,
     purgedBy: settings.profile.purgedBy,
@@ -164,57 +180,59 @@ export function undocumentedPlan(
   });
 }
 
-/** Returns what the stages of the operations need, taken from the given services. */
+/** Returns what the stages of the operations need. */
 export function stageServices(
-  settings: Settings,
-  start: Start,
-  services: Services,
-  { clock, challenge, decidePermission }: Pick<CompiledGateway, 'clock' | 'challenge' | 'decidePermission'>,
+  sources: PlanSources,
+  { challenge, decidePermission }: Pick<Access, 'challenge' | 'decidePermission'>,
 ): StageServices {
-  const { contract, permissions, isPermissionMessage, serviceAuthorization } = start;
-  const legacy = legacyAddressesOf(settings, start);
-  const { cache, guard, pageCounts, ownership, lookUp, upstream, sessions, authenticator } = services;
-  const namesUpstream = legacyAddressFinder(legacy);
-  const { maxResponseBytes, maxJsonDepth, maxJsonValues } = settings.upstream;
-  const { listen } = settings;
-  const { messages } = services.features;
-  const jsonLimits = { depth: maxJsonDepth, values: maxJsonValues };
-  return {
-    cache,
-    sharedPages: services.shared.pages,
-    guard,
-    demote: (operationId) => guard.demote(operationId),
-    pageCounts,
-    sharedPageCounts: services.sharedPageCounts,
+  const {
+    settings,
+    start,
+    acceptance,
     clock,
-    challenge,
-    upstream,
+    features: { messages },
+  } = sources;
+  const { authenticator, cache, failingPages, guard, lookUp, ownership, pageCounts, purge, recordTrace } = sources;
+  const { sessions, sharedPages, upstream } = sources;
+  const { contract, permissions, isPermissionMessage, serviceAuthorization } = start;
+  const { noCacheRoles, earlyRefresh } = settings.cache;
+  const { maxBodyBytes, maxJsonDepth, maxJsonValues } = settings.listen;
+  const legacy = legacyAddressesOf(settings, start);
+  const jsonLimits = { depth: settings.upstream.maxJsonDepth, values: settings.upstream.maxJsonValues };
+  return {
+    authenticator,
+    cache,
+    clock,
+    failingPages,
+    guard,
+    pageCounts,
+    permissions,
+    purge,
+    recordTrace,
     sessions,
-    serviceAuthorization,
-    publicOrigin: publicOriginOf(settings.publicOrigin),
+    sharedPages,
+    upstream,
+    noCacheRoles,
+    earlyRefresh,
     isPermissionMessage,
-    noCacheRoles: settings.cache.noCacheRoles,
-    earlyRefresh: settings.cache.earlyRefresh,
-    failingPages: services.failingPages,
-    bodyLimits: {
-      bytes: listen.maxBodyBytes,
-      json: { depth: listen.maxJsonDepth, values: listen.maxJsonValues },
-    },
+    serviceAuthorization,
+    challenge,
+    publicOrigin: publicOriginOf(settings.publicOrigin),
+    bodyLimits: { bytes: maxBodyBytes, json: { depth: maxJsonDepth, values: maxJsonValues } },
     jsonLimits,
-    check: contract.checkResponse,
-    namesUpstream,
+    namesUpstream: legacyAddressFinder(legacy),
     knownBodies: createKnownBodies(),
-    logAttempts: services.sampling && logAttempts,
-    decode: (headers, body) => decodeForInspection({ status: 200, headers, body }, maxResponseBytes),
-    isAccepted: ({ id }, violation, status) => services.isAccepted(id, status, violation),
+    logAttempts: start.sampling && logAttempts,
+    decode: bodyDecoder(settings),
+    isAccepted: ({ id }, violation, status) => acceptance.isAccepted(id, status, violation),
     scan:
       settings.contract.scanner && messages.parsedResponse === undefined
         ? createScanResponse(contract, openScanner(jsonLimits), settings.profile.items)
         : undefined,
-    observeResponse: messages.response,
+    check: contract.checkResponse,
     learn: ownership.learn,
-    forget: (principal) => authenticator.forget(principal),
-    readerOf: permissions.readerOf,
+    observeResponse: messages.response,
+    observeParsed: messages.parsedResponse,
     decide: createDecide({
       permissions,
       ownership,
@@ -222,7 +240,6 @@ export function stageServices(
       lookUp,
       disabledOperations: disabledOperations(settings, contract.operations),
     }),
-    observeParsed: messages.parsedResponse,
     planBodyCheck: withBodyObserver(
       createCheckBody({
         optionsOf: (name) => optionsOf(settings, { name }),
@@ -233,8 +250,6 @@ export function stageServices(
       }),
       messages.requestBody,
     ),
-    purge: services.purge,
-    recordBackground: services.recordTrace,
     legacyAddresses: {
       rewrite: settings.rewriteUrls,
       replace: (body, publicAddress) => rewriteWholeBody(body, legacy, publicAddress),
@@ -244,7 +259,12 @@ export function stageServices(
 }
 
 /** Returns the service that repeats clients' requests in the forms of this configuration. */
-export function requestRepeater(settings: Settings, start: Start, { upstream, sessions }: Services): RequestRepeater {
+export function requestRepeater({
+  settings,
+  start,
+  upstream,
+  sessions,
+}: Pick<PlanSources, 'settings' | 'start' | 'upstream' | 'sessions'>): RequestRepeater {
   const built = { ...settings, mode: MODES.staging };
   const operations = new Map(start.contract.operations.map((operation) => [operation.id, operation]));
   const planned = boundedMemo(MAX_OPERATIONS, (id: string): PlannedOperation | undefined => {
@@ -257,8 +277,13 @@ export function requestRepeater(settings: Settings, start: Start, { upstream, se
     serviceAuthorization: start.serviceAuthorization,
     publicOrigin: publicOriginOf(settings.publicOrigin),
     plannedAs: planned,
-    decode: (headers, body) => decodeForInspection({ status: 200, headers, body }, settings.upstream.maxResponseBytes),
+    decode: bodyDecoder(settings),
   });
+}
+
+/** Returns the function that returns the body of a response without its content coding. */
+function bodyDecoder({ upstream: { maxResponseBytes } }: Settings): RequestRepeater['decode'] {
+  return (headers, body) => decodeForInspection({ status: 200, headers, body }, maxResponseBytes);
 }
 
 /** Combines an operation with its configuration. */

@@ -8,38 +8,49 @@ import { explain, type ExplainStep } from './pipeline/explain.ts';
 import { compilePlan } from './pipeline/plan.ts';
 import { type ExplainRequest, type DryRun, dryRunGateway, type Seen, SINK } from './pipeline/dry-run.ts';
 import { stagePlanners } from './pipeline/stage-order.ts';
-import type { Services } from './assemble-services.ts';
 import { verifierOf } from './identity/verifiers.ts';
 import { openTrustingAuthenticator } from './identity/open-authenticator.ts';
-import { type CompiledAssembly, disabledOperations, stageServices, undocumentedPlan } from './compile-gateway.ts';
+import type { KeyedHash } from './identity/verify-credential.ts';
+import type { CompiledGateway } from './pipeline/compiled-gateway.ts';
+import type { RunningFeatures } from './run-features.ts';
+import { disabledOperations, type PlanSources, stageServices, undocumentedPlan } from './compile-gateway.ts';
+
+/** What a dry run is made of: the configuration in use. */
+export interface Explained extends PlanSources {
+  readonly gateway: CompiledGateway;
+  readonly features: RunningFeatures;
+  readonly credentialHash: KeyedHash;
+}
 
 /**
  * Returns the steps that explain how the gateway would handle a request. The stages decide, but nothing that they do has
  * an effect: the upstream is not contacted, and nothing is counted, stored, purged or recorded.
  */
-export function explainRequest(compiled: CompiledAssembly, request: ExplainRequest): Promise<readonly ExplainStep[]> {
-  return explain(dryRunOf(compiled), compiled.settings.mode.name, request);
+export function explainRequest(inUse: Explained, request: ExplainRequest): Promise<readonly ExplainStep[]> {
+  return explain(dryRunOf(inUse), inUse.settings.mode.name, request);
 }
 
-function dryRunOf({ settings, start, services, gateway }: CompiledAssembly): DryRun {
-  const { clock } = gateway;
+function dryRunOf(inUse: Explained): DryRun {
+  const { settings, start, gateway, features, clock } = inUse;
   const lookUps: string[] = [];
   const lookUp: FetchJson = (target) => {
     lookUps.push(target);
     return Promise.resolve(undefined);
   };
-  const own = withoutEffects({ settings, services }, lookUp);
-  // No response is ever checked, so loading the scanner would be in vain.
-  const unscanned = { ...settings, contract: { ...settings.contract, scanner: false } };
-  const planners = stagePlanners(stageServices(unscanned, start, own, gateway), services.features.passive);
+  const sources = withoutEffects(inUse, lookUp);
+  const planners = stagePlanners(stageServices(sources, gateway), features.passive);
   const seen: Seen = {};
-  const authenticator = openTrustingAuthenticator(settings, { roles: start.roles, clock, memory: services.logins });
+  const authenticator = openTrustingAuthenticator(settings, {
+    roles: start.roles,
+    clock,
+    memory: { hash: inUse.credentialHash },
+  });
   return {
     gateway: dryRunGateway(
       gateway,
       {
         compile: (plan) => compilePlan(plan, planners),
-        undocumented: undocumentedPlan(settings, start, own, services.features.passive, gateway),
+        undocumented: undocumentedPlan(sources, features.passive, gateway),
         authenticator,
       },
       seen,
@@ -63,7 +74,7 @@ function dryRunOf({ settings, start, services, gateway }: CompiledAssembly): Dry
       return arrival;
     },
     accepted: [verifierOf(settings.authentication).scheme.name],
-    describe: services.features.describe,
+    describe: features.describe,
     seen,
     lookUps,
     disabledOperations: disabledOperations(settings, start.contract.operations),
@@ -73,47 +84,54 @@ function dryRunOf({ settings, start, services, gateway }: CompiledAssembly): Dry
 const nothing = () => undefined;
 
 /** Returns services that answer every question as the given services do, but do nothing. */
-function withoutEffects(
-  { settings, services }: Pick<CompiledAssembly, 'settings' | 'services'>,
-  lookUp: FetchJson,
-): Services {
-  const { cache, guard, pageCounts, sharedPageCounts, ownership, shared } = services;
+function withoutEffects(inUse: Explained, lookUp: FetchJson): PlanSources {
+  const {
+    settings,
+    start,
+    cache,
+    guard,
+    pageCounts: { counts, shared },
+    ownership,
+    sharedPages,
+    upstream,
+  } = inUse;
   const lookUpAuthor = createAuthorLookup(settings.permissions.ownership, lookUp);
   return {
-    ...services,
-    upstream: { ...services.upstream, ...SINK },
+    ...inUse,
+    // No response is ever checked, so loading the scanner would be in vain.
+    settings: { ...settings, contract: { ...settings.contract, scanner: false } },
+    start: { ...start, sampling: undefined },
+    upstream: { ...upstream, ...SINK },
     cache: readOnly(cache),
-    shared: {
-      ...shared,
-      pages: {
-        ...shared.pages,
-        async claim(key, { longest }) {
-          const found = await shared.pages.peek(key, longest);
-          return { kind: found === undefined ? 'fetch' : 'page', shared: found, done: nothing };
-        },
-        put: nothing,
-        outdated: nothing,
-        drop: nothing,
+    sharedPages: {
+      ...sharedPages,
+      async claim(key, { longest }) {
+        const found = await sharedPages.peek(key, longest);
+        return { kind: found === undefined ? 'fetch' : 'page', shared: found, done: nothing };
       },
+      put: nothing,
+      outdated: nothing,
+      drop: nothing,
     },
     guard: { ...guard, shouldCompare: () => false, compare: () => 'not comparable', demote: nothing },
     pageCounts: {
-      ...pageCounts,
-      learned: (key) => pageCounts.learned(key, true),
-      learn: () => false,
-      adopt: () => false,
-      drop: nothing,
-      dropAll: nothing,
+      counts: {
+        ...counts,
+        learned: (key) => counts.learned(key, true),
+        learn: () => false,
+        adopt: () => false,
+        drop: nothing,
+        dropAll: nothing,
+      },
+      shared: { ...shared, find: (key) => shared.find(key, true) },
     },
-    sharedPageCounts: { ...sharedPageCounts, find: (key) => sharedPageCounts.find(key, true) },
     ownership: {
       ...ownership,
       learn: nothing,
       of: (principal, nodeId) => ownership.of(principal, nodeId, lookUpAuthor),
     },
     lookUp,
-    features: { ...services.features, messages: {} },
-    sampling: undefined,
+    features: { levels: undefined, messages: {} },
     purge: () => 0,
     recordTrace: nothing,
   };

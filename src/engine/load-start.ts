@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import type { OpenPageStore } from './cache/page-store.ts';
+import { settingsDigest } from './config/changed-keys.ts';
 import { featuresInUse, optionsOf } from './config/configurable.ts';
 import { demoAccountFaults, operationFaults, redactionFaults } from './config/cross-faults.ts';
 import { rolesFileFaults, rolesFileWarnings } from './config/secrets.ts';
@@ -23,6 +25,7 @@ import {
 import { readRedisSecrets, type RedisSecrets, usesRedis } from './sharing/redis/redis-options.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from './upstream/upstream-url.ts';
 import { compilePermissionMessage, type PermissionMessage } from './upstream/failures/permission-message.ts';
+import type { Sampling } from './telemetry/trace-context.ts';
 import { serviceAuthorization } from './upstream/upstream-options.ts';
 import { verifierOf } from './identity/verifiers.ts';
 
@@ -49,6 +52,10 @@ export interface Start {
   readonly tls: TlsIdentity | undefined;
   /** The secrets for the connection to Redis. Undefined if Redis is not configured. */
   readonly redis: RedisSecrets | undefined;
+  /** Determines which traces are sampled. Undefined if none are. */
+  readonly sampling: Sampling | undefined;
+  /** Opens the store of pages of a feature. Undefined if none has one. */
+  readonly openPageStore: OpenPageStore | undefined;
 }
 
 /** The startup inputs other than the settings. */
@@ -136,7 +143,24 @@ export function loadStart(settings: Settings, { env, features, load = loadContra
     baseline: baseline(),
     tls: tls(),
     redis: redis(),
+    sampling: samplingOf(features, settings),
+    openPageStore: pageStoreOf(features, settings),
   };
+}
+
+/**
+ * Returns a digest of the configuration in use and of the files that it names. Processes with equal configurations have
+ * the same digest, so operators can see whether a reload has reached every process.
+ */
+export function configurationDigest(settings: Settings, start: Start): string {
+  const { contract, prepared, roles, baseline } = start;
+  return settingsDigest(settings, [
+    contract.version,
+    [...prepared].map(([name, { version }]) => [name, version]),
+    [...roles.roles],
+    roles.accounts,
+    baseline?.read(),
+  ]);
 }
 
 /**
@@ -229,6 +253,26 @@ function baselineOf(settings: Settings, features: readonly Feature[]): AcceptedV
   for (const feature of features) {
     const options = feature.acceptance && optionsOf(settings, feature);
     if (options !== undefined) return feature.acceptance?.open(options, settings);
+  }
+  return undefined;
+}
+
+/** Returns which traces the features sample, or undefined if none of them samples traces. */
+export function samplingOf(features: readonly Feature[], settings: Settings): Sampling | undefined {
+  for (const feature of features) {
+    const options = optionsOf(settings, feature);
+    const sampling = options === undefined ? undefined : feature.sampling?.(options);
+    if (sampling !== undefined) return sampling;
+  }
+  return undefined;
+}
+
+/** Returns the function that opens the store of pages of a feature, or undefined if no feature has one. */
+function pageStoreOf(features: readonly Feature[], settings: Settings): OpenPageStore | undefined {
+  for (const feature of features) {
+    const options = optionsOf(settings, feature);
+    const open = feature.openPageStore?.bind(feature);
+    if (options !== undefined && open !== undefined) return (parts) => open(options, parts);
   }
   return undefined;
 }

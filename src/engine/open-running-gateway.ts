@@ -1,58 +1,50 @@
 import type { Clock } from '../lib/clock.ts';
-import type { AcceptedViolation } from './model/ledger-entry.ts';
+import type { PageCache } from './cache/memory-pages.ts';
+import { explainRequest, type Explained } from './explain-request.ts';
+import type { Service } from './model/service.ts';
 import { permissionMatrix } from './permissions/permission-matrix.ts';
-import type { RunningGateway } from './running-gateway.ts';
-import type { CompiledAssembly } from './compile-gateway.ts';
-import { explainRequest } from './explain-request.ts';
+import type { GatewayControls, RunningGateway } from './running-gateway.ts';
+import { sharedAcceptance } from './shared-acceptance.ts';
+import type { Sharing } from './sharing/sharing.ts';
+import type { Upstreams } from './upstream/upstreams.ts';
 
-/** Returns what operators see and control. `current` returns the gateway that new requests use. */
-export function openRunningGateway(
-  current: () => CompiledAssembly,
-  parts: Pick<RunningGateway, 'readiness' | 'reload' | 'publicAddress'> & { readonly clock: Clock },
-): RunningGateway {
-  const { clock, ...given } = parts;
-  const { upstreams, live, purge } = current().services;
-  return {
-    ...given,
-    startedAt: clock(),
-    checksOf(id) {
-      const { gateway, settings } = current();
-      return gateway.plans.get(id)?.checks ?? settings.checks;
-    },
-    permissions() {
-      const { permissions, contract } = current().start;
-      return permissionMatrix(permissions, contract.operations);
-    },
-    explain: (request) => explainRequest(current(), request),
-    upstreamStats: upstreams.stats,
-    upstreamHealth: () => upstreams.current.health(),
-    upstreamHistory: () => upstreams.current.history(),
-    inventory: (query) => live.cache.inventory(query),
-    purge,
-    acceptance: () => acceptanceOf(current(), clock),
-  };
+/** What the running gateway uses. */
+export interface RunningNeeds {
+  readonly clock: Clock;
+  readonly controls: GatewayControls;
+  readonly upstreams: Upstreams;
+  readonly purge: RunningGateway['purge'];
+  current(): (Explained & { readonly cache: PageCache; readonly sharing: Sharing; readonly clock: Clock }) | undefined;
 }
 
-/** Returns the accepted violations, whose changes are announced to the other gateways, which then apply them. */
-function acceptanceOf({ start, services }: CompiledAssembly, clock: Clock): ReturnType<RunningGateway['acceptance']> {
-  const { baseline } = start;
-  if (baseline === undefined) return undefined;
-  const announce = async (fingerprint: string, accepted: AcceptedViolation | null) =>
-    services.shared.sharing.changes.append({ kind: 'baseline', fingerprint, accepted, at: clock() });
-  return {
-    file: baseline.file,
-    read: baseline.read,
-    async accept(accepted) {
-      await baseline.accept(accepted);
-      await announce(accepted.fingerprint, accepted);
-    },
-    async withdraw(fingerprint) {
-      const isWithdrawn = await baseline.withdraw(fingerprint);
-      if (!isWithdrawn) return false;
-      await announce(fingerprint, null);
-      // Some pages may have been stored only because this violation was accepted, so all pages are purged.
-      await services.purge('all');
-      return true;
-    },
-  };
-}
+/** What operators see and control. */
+export const running: Service<RunningGateway, RunningNeeds> = {
+  start({ clock, controls, upstreams, purge, current }) {
+    const inUse = () => {
+      const found = current();
+      if (found === undefined) throw new Error('the gateway is not assembled yet');
+      return found;
+    };
+    return {
+      startedAt: clock(),
+      readiness: controls.readiness,
+      reload: () => controls.reload('console'),
+      publicAddress: controls.publicAddress,
+      checksOf(id) {
+        const { gateway, settings } = inUse();
+        return gateway.plans.get(id)?.checks ?? settings.checks;
+      },
+      permissions() {
+        const { permissions, contract } = inUse().start;
+        return permissionMatrix(permissions, contract.operations);
+      },
+      explain: (request) => explainRequest(inUse(), request),
+      upstreamStats: upstreams.stats,
+      upstreamHealth: () => upstreams.current.health(),
+      upstreamHistory: () => upstreams.current.history(),
+      inventory: (query) => inUse().cache.inventory(query),
+      purge,
+      acceptance: () => sharedAcceptance(inUse()),
+    };
+  },
+};

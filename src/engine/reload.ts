@@ -5,10 +5,8 @@ import { reloadNote } from './config/reload-note.ts';
 import type { Settings } from './config/settings.ts';
 import { pointerTo } from '../lib/json-pointer.ts';
 import { distinctFaults, type Fault, StartFault } from './model/fault.ts';
-import { type Assembled, assembleServices, type AssemblyParts, type Services } from './assemble-services.ts';
-import { calibrate, type Calibration } from './identity/calibrate.ts';
-import { refusesByIdentity } from './identity/open-authenticator.ts';
-import { loadStart, type StartSources } from './load-start.ts';
+import type { Engine } from './create-engine.ts';
+import { loadStart, type Start, type StartSources } from './load-start.ts';
 
 /** What triggered a reload, as shown in the log. */
 type ReloadTrigger = 'signal' | 'admin' | 'console' | 'program';
@@ -22,15 +20,11 @@ export type Reload = (trigger: ReloadTrigger) => Promise<ReloadResult>;
 interface ReloadParts {
   /** Reads the settings from the sources given at startup. Undefined if the sources are not known. */
   readonly read: (() => SettingsReading | Promise<SettingsReading>) | undefined;
-  readonly parts: AssemblyParts;
   readonly sources: StartSources;
-  readonly current: () => Assembled;
+  readonly engine: Engine;
   readonly isClosing: () => boolean;
-  /**
-   * Makes the gateway use the assembled services for new requests. Does not yield to the event loop. `calibration` is
-   * undefined if the verifier is unchanged.
-   */
-  readonly use: (next: Assembled, calibration: Calibration | undefined) => void;
+  /** Called when new requests use the new configuration. */
+  readonly onUsed: () => void;
 }
 
 /** Creates the function that reloads the configuration. */
@@ -38,7 +32,7 @@ export function createReload(given: ReloadParts): Reload {
   let running: Promise<ReloadResult> | undefined;
   let waiting: Promise<ReloadResult> | undefined;
   const run = async (trigger: ReloadTrigger): Promise<ReloadResult> => {
-    const { logger, metrics } = given.current().services;
+    const { logger, metrics } = given.engine.current();
     const result = await attempt(given).catch((error: unknown): ReloadResult => {
       if (!(error instanceof StartFault)) logger.error({ err: error }, 'the reload failed');
       return { outcome: 'refused', faults: error instanceof StartFault ? distinctFaults(error.faults) : [INTERNAL] };
@@ -69,8 +63,9 @@ export function createReload(given: ReloadParts): Reload {
     return waiting;
   };
   const record = (way: 'signal' | 'program', result: ReloadResult) => {
-    const origin = { at: given.parts.clock(), actor: 'process', way } as const;
-    void given.current().services.acted({ ...origin, action: 'reload', ...reloadNote(result) });
+    const { clock, features } = given.engine.current();
+    const origin = { at: clock(), actor: 'process', way } as const;
+    void features.acted({ ...origin, action: 'reload', ...reloadNote(result) });
   };
   return (trigger) => {
     const reloaded = request(trigger);
@@ -84,9 +79,9 @@ const INTERNAL: Fault = { source: 'portico', pointer: '', message: 'the reload f
 
 /** Reads, checks and applies the configuration. Throws a StartFault that lists all errors, if there are any. */
 async function attempt(given: ReloadParts): Promise<ReloadResult> {
-  const { read, parts, sources, current, isClosing, use } = given;
+  const { read, sources, engine, isClosing, onUsed } = given;
   if (read === undefined) throw refuse('the program that started the gateway does not support reloads');
-  const before = current();
+  const before = engine.current();
   const { settings, faults } = await read();
   // The steps run in separate turns of the event loop so that requests can be handled between them.
   await turn();
@@ -95,47 +90,25 @@ async function attempt(given: ReloadParts): Promise<ReloadResult> {
   if (faults.length === 0) found.push(...restartFaults(before.settings, settings));
   if (found.length > 0 || start === undefined) throw new StartFault(found);
   await turn();
-  const services = assembleServices(settings, start, parts, before);
-  let calibration: Calibration | undefined;
+  const next = engine.prepare(settings, start);
   try {
-    await services.features.open(before.services.features);
-    calibration = await calibrateReload(settings, services, before);
+    await next.open();
     // Unwritten records belong to the previous release label, so they must be written before the label changes.
-    await services.records.flush();
+    await before.records.flush();
     if (isClosing()) throw refuse('the process is shutting down');
-    use({ settings, start, services }, calibration);
+    next.use();
   } catch (error) {
-    calibration?.stop();
-    await services.features.close(before.services.features);
-    if (services.upstream !== before.services.upstream) await services.upstream.close(0);
+    await next.discard();
     throw error;
   }
-  return { outcome: 'applied', changed: changes(before, { settings, start, services }), warnings: start.warnings };
+  onUsed();
+  return { outcome: 'applied', changed: changes(before, { settings, start }), warnings: start.warnings };
 }
 
-/**
- * Tests the new verifier during a reload, before it is used for requests. The test runs only if the reload replaces the
- * verifier or changes whether a verifier is needed. If the verifier is unusable or the upstream does not respond,
- * throws a StartFault, so that the previous verifier stays in use.
- */
-async function calibrateReload(
-  settings: Settings,
-  services: Services,
-  before: Assembled,
-): Promise<Calibration | undefined> {
-  const isSame = services.authenticator === before.services.authenticator;
-  if (isSame && refusesByIdentity(settings) === refusesByIdentity(before.settings)) return undefined;
-  const calibration = await calibrate(settings, services);
-  const { state, stop } = calibration;
-  if (state.needed !== true || state.kind === 'calibrated') return calibration;
-  stop();
-  throw new StartFault([
-    {
-      ...settings.placeOf('/authentication/verifier'),
-      message: 'credentials cannot be verified with this configuration: the upstream does not respond to the probe',
-      suggestion: 'correct upstream.url and authentication.probe, or reload when the upstream responds',
-    },
-  ]);
+/** What a configuration consists of. */
+interface Loaded {
+  readonly settings: Settings;
+  readonly start: Start;
 }
 
 const refuse = (message: string) => new StartFault([{ source: 'portico', pointer: '', message }]);
@@ -196,14 +169,14 @@ export function restartFaults(before: Settings, after: Settings): readonly Fault
 }
 
 /** Returns the names of the keys and files that have changed, without their values. */
-function changes(before: Assembled, after: Assembled): readonly string[] {
-  const files: Readonly<Record<string, (from: Assembled) => unknown>> = {
+function changes(before: Loaded, after: Loaded): readonly string[] {
+  const files: Readonly<Record<string, (from: Loaded) => unknown>> = {
     'the contract': ({ start }) => start.contract.version,
     'the roles file': ({ start: { roles } }) => [[...roles.roles], roles.accounts, roles.unmapped],
     'the baseline': ({ start }) => start.baseline?.read(),
     'the password of the service account': ({ start }) => start.serviceAuthorization,
   };
-  const differs = (of: (from: Assembled) => unknown) => JSON.stringify(of(before)) !== JSON.stringify(of(after));
+  const differs = (of: (from: Loaded) => unknown) => JSON.stringify(of(before)) !== JSON.stringify(of(after));
   const changed = Object.entries(files).flatMap(([name, of]) => (differs(of) ? [name] : []));
   const read = new Map([...before.start.prepared, ...after.start.prepared]);
   const changedFiles = [...read].flatMap(([name, { subject }]) =>

@@ -1,19 +1,24 @@
-import { isDeepStrictEqual } from 'node:util';
-import type { Logger } from 'pino';
 import { optionsOf } from './config/configurable.ts';
-import type { OperatorAction } from './model/operator-action.ts';
-import type { Trace } from './model/trace.ts';
-import { toCauseLine } from './privacy/cause-line.ts';
-import type { PreparedFeature, Settings } from './config/settings.ts';
+import type { PreparedFeature } from './config/settings.ts';
+import type { Contract } from './contract/load-contract.ts';
+import type { Feature, FeatureContext, LevelSource, Records, RunningFeature } from './feature.ts';
 import type { AdminRoute } from './http/admin-route.ts';
 import type { OperatorPage } from './http/operator-page.ts';
 import type { PublicMiddleware } from './http/public-app.ts';
 import type { TraceObserver } from './http/public-handler.ts';
+import type { IsAccepted } from './model/acceptance.ts';
+import type { HeaderPairs } from './model/header-pairs.ts';
+import type { OperatorAction } from './model/operator-action.ts';
+import type { FieldPresence } from './model/release-statistics.ts';
+import { comparisonTrace, type Trace } from './model/trace.ts';
+import type { Violation } from './model/violation.ts';
+import type { CompiledGateway } from './pipeline/compiled-gateway.ts';
 import { joinObservers, type MessageObserver } from './pipeline/message-observer.ts';
+import type { RequestRepeater } from './pipeline/repeat-request.ts';
 import type { FeatureStage } from './pipeline/stage.ts';
-import type { OpenPageStore } from './cache/page-store.ts';
-import type { Sampling } from './telemetry/trace-context.ts';
-import type { Feature, FeatureContext, LevelSource, Records, RunningFeature } from './feature.ts';
+import type { ListedService, Runs } from './run-services.ts';
+import type { RunningGateway } from './running-gateway.ts';
+import type { Metrics } from './telemetry/metrics.ts';
 
 /** The features at work under one configuration. */
 export interface RunningFeatures {
@@ -35,8 +40,6 @@ export interface RunningFeatures {
   readonly records: Records | undefined;
   /** The levels that differ from the configuration. Undefined if no feature has any. */
   readonly levels: LevelSource | undefined;
-  /** Makes new requests use these runs. */
-  use(): void;
   /** Returns the features' parts of the admin side. */
   adminRoutes(): readonly AdminRoute[];
   /** The features' pages for operators, in the order of the menu. */
@@ -49,120 +52,153 @@ export interface RunningFeatures {
   found(trace: Trace): void;
   /** Passes the fields of a sampled response to the features. */
   sampled: NonNullable<RunningFeature['sampled']>;
-  /** Opens the runs that `before` does not have. Throws the error of the first that cannot be opened. */
-  open(before?: RunningFeatures): Promise<void>;
-  /** Closes the runs that `next` does not use. */
-  close(next: RunningFeatures): Promise<void>;
-  /** Closes all runs, in reverse order, and the features' lasting state, within `graceMs` milliseconds. */
-  end(graceMs: number): Promise<void>;
-  /** The run of each feature. */
-  readonly runs: readonly FeatureRun[];
 }
 
-/** One run of a feature, and what it was started with. */
-interface FeatureRun {
-  readonly lasting: LastingState;
-  readonly feature: Feature;
-  readonly startedWith: unknown;
-  readonly running: RunningFeature | undefined;
-}
+/** What the services of features use. */
+type FeatureNeeds = Pick<
+  FeatureContext<unknown>,
+  'settings' | 'instance' | 'clock' | 'logger' | 'kindOf' | 'sharing' | 'records' | 'random'
+> & {
+  readonly start: {
+    readonly contract: Contract;
+    readonly prepared: ReadonlyMap<string, PreparedFeature>;
+    readonly address: FeatureContext<unknown>['address'];
+  };
+  readonly metrics: Metrics;
+  readonly running: RunningGateway;
+  current():
+    | {
+        readonly features: RunningFeatures;
+        readonly gateway: Pick<CompiledGateway, 'plans' | 'recompile'>;
+        readonly repeater: RequestRepeater;
+        readonly acceptance: { readonly accepts: IsAccepted };
+      }
+    | undefined;
+};
 
-/** The state of a feature that survives reloads. All runs of the feature share this object. */
-interface LastingState {
-  /** The state, in an array. Empty if the feature has none. */
-  readonly stored: unknown[];
-  close?: (graceMs: number) => Promise<void>;
-}
-
-interface StartParts extends Omit<FeatureContext<unknown>, 'lasting' | 'options' | 'operations' | 'prepared'> {
-  /** What features have read, by the feature's name. */
-  readonly prepared: ReadonlyMap<string, PreparedFeature>;
+/** The service that runs a feature, or the one that keeps its lasting state. */
+interface FeatureService extends ListedService<FeatureNeeds> {
+  /** Undefined for the lasting state. */
+  readonly feature?: Feature;
 }
 
 /**
- * Starts the features in their order. A feature whose options and contract are those of the earlier run goes on
- * unchanged.
+ * Returns the services of a gateway that run the features, in the order of the features. Each of them is preceded by the
+ * service of the state that survives its runs.
  */
-export function runFeatures(
-  features: readonly Feature[],
-  { settings, contract, prepared, ...services }: StartParts,
-  earlier?: RunningFeatures,
-): RunningFeatures {
-  // The functions of the result are created elsewhere. Functions created here would share this call's variables, so they
-  // would keep `earlier` and `settings`, and with them every earlier configuration, in memory.
-  const runs = features.map((feature): FeatureRun => {
-    const options = optionsOf(settings, feature);
-    const read = prepared.get(feature.name);
-    const startedWith = [options, contract.version, read?.version, feature.dependsOn?.(settings)];
-    const before = earlier?.runs.find((run) => run.feature === feature);
-    if (before !== undefined && isDeepStrictEqual(before.startedWith, startedWith)) return before;
-    const { operations } = contract;
-    const lasting = before?.lasting ?? { stored: [] };
-    if (options === undefined) {
-      for (const entry of feature.metrics ?? [])
-        if (entry.labels.length === 0) services.metrics.read(entry, () => [[[], 0]]);
-      return { feature, startedWith, lasting, running: undefined };
-    }
-    const context = {
-      ...services,
-      options,
-      settings,
-      contract,
-      operations,
-      prepared: read?.value,
-      lasting: lastingState(lasting),
-    };
-    return { feature, startedWith, lasting, running: feature.start?.(context) };
+export function featureServices(features: readonly Feature[]): readonly FeatureService[] {
+  return features.flatMap((feature) => {
+    const state = createLastingState();
+    return [
+      { name: `${feature.name} (state)`, start: () => undefined, close: (_, graceMs) => state.close(graceMs) },
+      serviceOf(feature, state.lasting),
+    ] satisfies FeatureService[];
   });
-  return joinRuns(runs, services.logger);
 }
 
-/** Returns the function that creates the state of a feature, or finds it in `lasting`. */
-function lastingState(lasting: LastingState): FeatureContext<unknown>['lasting'] {
-  const { stored } = lasting;
-  return <State>(create: () => State, close?: (state: State, graceMs: number) => Promise<void>): State => {
+/** Returns the service that runs a feature. Its value is undefined while the feature is off. */
+function serviceOf(feature: Feature, lasting: FeatureContext<unknown>['lasting']): FeatureService {
+  const { name } = feature;
+  const running = (value: unknown) => value as RunningFeature | undefined;
+  return {
+    name,
+    feature,
+    dependsOn: ({ settings, start: { contract, prepared } }) => [
+      optionsOf(settings, feature),
+      contract.version,
+      prepared.get(name)?.version,
+      feature.dependsOn?.(settings),
+    ],
+    start(needs) {
+      const { settings, start, metrics } = needs;
+      const { contract, address } = start;
+      const options = optionsOf(settings, feature);
+      if (options === undefined) {
+        for (const entry of feature.metrics ?? [])
+          if (entry.labels.length === 0) metrics.features.read(entry, () => [[[], 0]]);
+        return undefined;
+      }
+      const prepared = start.prepared.get(name)?.value;
+      const own = { settings, contract, operations: contract.operations, address, options, prepared, lasting };
+      return feature.start?.({ ...contextOf(needs), ...own });
+    },
+    open: (value) => running(value)?.open?.(),
+    use: (value) => running(value)?.use?.(),
+    close: (value) => running(value)?.close?.(),
+  };
+}
+
+/** Returns what features get that does not depend on the configuration. */
+function contextOf({
+  current,
+  metrics,
+  running,
+  clock,
+  logger,
+  kindOf,
+  instance,
+  sharing,
+  records,
+  random,
+}: FeatureNeeds) {
+  return {
+    clock,
+    logger,
+    kindOf,
+    instance,
+    sharing,
+    records,
+    random,
+    metrics: metrics.features,
+    traffic: () => metrics.traffic,
+    gateway: () => running,
+    pages: () => current()?.features.pages ?? [],
+    isAccepted: (...asked: Parameters<IsAccepted>) => current()?.acceptance.accepts(...asked) ?? false,
+    planOf: (operation: string) => current()?.gateway.plans.get(operation),
+    levelsChanged: (operation: string) => current()?.gateway.recompile(operation),
+    acted: async (action: OperatorAction) => current()?.features.acted(action) ?? true,
+    actions: async () => current()?.features.actions() ?? [],
+    recordFields: (operation: string, presence: FieldPresence) => current()?.features.sampled(operation, presence),
+    repeater: {
+      repeat: (...request: Parameters<RequestRepeater['repeat']>) => current()?.repeater.repeat(...request),
+      decode: async (headers: HeaderPairs, body: Buffer) => current()?.repeater.decode(headers, body),
+    },
+    record(request: Trace, violations: readonly Violation[]) {
+      const trace = comparisonTrace(request, violations);
+      metrics.record(trace);
+      current()?.features.found(trace);
+    },
+  };
+}
+
+/** Creates the place for the state of a feature that survives reloads. */
+function createLastingState() {
+  const stored: unknown[] = [];
+  let closeState: ((graceMs: number) => Promise<void>) | undefined;
+  const lasting: FeatureContext<unknown>['lasting'] = (create, close) => {
     if (stored.length === 0) {
       const state = create();
       stored.push(state);
-      if (close !== undefined) lasting.close = (graceMs) => close(state, graceMs);
+      if (close !== undefined) closeState = (graceMs) => close(state, graceMs);
     }
-    return stored[0] as State;
+    return stored[0] as ReturnType<typeof create>;
   };
+  return { lasting, close: (graceMs: number) => closeState?.(graceMs) };
 }
 
-/** Returns which traces the features sample, or undefined if none of them samples traces. */
-export function samplingOf(features: readonly Feature[], settings: Settings): Sampling | undefined {
-  for (const feature of features) {
-    const options = optionsOf(settings, feature);
-    const sampling = options === undefined ? undefined : feature.sampling?.(options);
-    if (sampling !== undefined) return sampling;
-  }
-  return undefined;
-}
-
-/** Returns the function that opens the store of pages of a feature, or undefined if no feature has one. */
-export function pageStoreOf(features: readonly Feature[], settings: Settings): OpenPageStore | undefined {
-  for (const feature of features) {
-    const options = optionsOf(settings, feature);
-    const open = feature.openPageStore?.bind(feature);
-    if (options !== undefined && open !== undefined) return (parts) => open(options, parts);
-  }
-  return undefined;
-}
-
-function joinRuns(runs: readonly FeatureRun[], logger: Logger): RunningFeatures {
-  const running = runs.flatMap((run) => run.running ?? []);
+/** Joins the features at work under one configuration. */
+export function joinFeatures<Context extends FeatureNeeds>(
+  services: readonly FeatureService[],
+  { byService }: Pick<Runs<Context>, 'byService'>,
+): RunningFeatures {
+  const named = services.flatMap((service) => {
+    const running = service.feature && (byService.get(service)?.value as RunningFeature | undefined);
+    return running === undefined ? [] : [{ name: service.name, running }];
+  });
+  const running = named.map((one) => one.running);
   const withHeaders = running.filter((one) => one.addHeaders !== undefined);
   const withMembers = running.filter((one) => one.logMembers !== undefined);
-  const closeOne = async (feature: Feature, close: () => Promise<void> | void | undefined) => {
-    try {
-      await close();
-    } catch (error) {
-      logger.error({ feature: feature.name, cause: toCauseLine(error) }, 'a feature could not be closed');
-    }
-  };
   return {
-    runs,
     stages: running.flatMap(({ stages = [] }) => stages),
     passive: running.flatMap(({ stages = [], passiveStages = stages }) => passiveStages),
     middleware: running.flatMap(({ middleware = [] }) => middleware),
@@ -178,34 +214,19 @@ function joinRuns(runs: readonly FeatureRun[], logger: Logger): RunningFeatures 
           text += `,${JSON.stringify(name)}:${JSON.stringify(value)}`;
       return text;
     },
-    observers: runs.flatMap(({ feature: { name }, running: one }) => {
-      const record = one?.finished?.bind(one);
+    observers: named.flatMap(({ name, running: one }) => {
+      const record = one.finished?.bind(one);
       return record === undefined ? [] : [{ name, record }];
     }),
     records: running.find(({ records }) => records !== undefined)?.records,
     levels: running.find(({ levels }) => levels !== undefined)?.levels,
-    use: () => running.forEach((one) => one.use?.()),
     adminRoutes: () => running.flatMap(({ adminRoutes = [] }) => adminRoutes),
     pages: running.flatMap(({ pages = [] }) => pages).toSorted((a, b) => a.position - b.position),
-    async acted(action) {
-      const stored = await Promise.all(running.flatMap((one) => one.acted?.(action) ?? []));
-      return !stored.includes(false);
-    },
+    // An async function would keep this object, and with it the configuration, in memory while a file is written.
+    acted: (action) =>
+      Promise.all(running.flatMap((one) => one.acted?.(action) ?? [])).then((stored) => !stored.includes(false)),
     actions: async () => running.find((one) => one.actions !== undefined)?.actions?.() ?? [],
     found: (trace) => running.forEach((one) => one.found?.(trace)),
     sampled: (operation, presence) => running.forEach((one) => one.sampled?.(operation, presence)),
-    async open(before) {
-      for (const run of runs) if (before?.runs.includes(run) !== true) await run.running?.open?.();
-    },
-    async close(next) {
-      for (const run of runs.toReversed())
-        if (!next.runs.includes(run)) await closeOne(run.feature, () => run.running?.close?.());
-    },
-    async end(graceMs) {
-      for (const { feature, running: one, lasting } of runs.toReversed()) {
-        await closeOne(feature, () => one?.close?.());
-        await closeOne(feature, () => lasting.close?.(graceMs));
-      }
-    },
   };
 }

@@ -39,6 +39,11 @@ export interface RunningGateway {
   publicAddress(): PublicAddress | undefined;
 }
 
+/** The parts of the gateway that the program controls. They stay the same through reloads. */
+export interface GatewayControls extends Pick<RunningGateway, 'readiness' | 'publicAddress'> {
+  reload(trigger: 'admin' | 'console'): Promise<ReloadResult>;
+}
+
 /** The address of the gateway's own public listener. */
 export interface PublicAddress {
   readonly host: string;

@@ -83,6 +83,7 @@ export function gatewayWith({ plan: planParts = {}, ...parts }: FakeGatewayParts
         return authenticate(input);
       },
       forget: () => undefined,
+      expireCallers: () => undefined,
       calibrate: () => Promise.resolve({ kind: 'calibrated' }),
     },
     targets: createTargets({

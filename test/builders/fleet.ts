@@ -19,10 +19,10 @@ export async function startFleet(
 
 /** Returns what a gateway shares with the others, through Redis. */
 export function sharedBy({ gateway }: TestGateway) {
-  const { sharing, ...more } = gateway.services.shared;
+  const { sharing, changeFollower: follower, sharedPages: pages } = gateway.services;
   const { redis } = sharing;
   if (redis === undefined) throw new Error('the gateway shares nothing');
-  return { ...sharing, ...more, redis };
+  return { ...sharing, follower, pages, redis };
 }
 
 /** Resolves when one gateway has applied every change that another has applied. */

@@ -1,28 +1,36 @@
-import { pino } from 'pino';
 import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
 import type { PreparedFeature, Settings } from '../../src/engine/config/settings.ts';
 import type { Feature, Records, RunningFeature } from '../../src/engine/feature.ts';
-import { runFeatures, type RunningFeatures, samplingOf } from '../../src/engine/run-features.ts';
-import { createMetricRegistry, type FeatureMetrics } from '../../src/engine/telemetry/metric-registry.ts';
+import { samplingOf } from '../../src/engine/load-start.ts';
+import { featureServices, joinFeatures } from '../../src/engine/run-features.ts';
+import { closeServices, openServices, type Runs, startServices, useServices } from '../../src/engine/run-services.ts';
+import { createMetricRegistry } from '../../src/engine/telemetry/metric-registry.ts';
 import { finishedTrace } from './telemetry/fixed-trace.ts';
 
 type Options = { readonly value: number };
+type Needs = Parameters<ReturnType<typeof featureServices>[number]['start']>[0];
 
 /** Returns the settings of a program whose only feature is the given one. */
 const settingsWith = (feature: Feature, options: Options | undefined, release = 'one') =>
   ({ features: [{ configurable: feature, options }], release }) as unknown as Settings;
 
-/** Starts a feature, or goes on with it after a reload. */
-function run(
-  feature: Feature,
-  settings: Settings,
-  earlier?: RunningFeatures,
-  more: { readonly prepared?: ReadonlyMap<string, PreparedFeature>; readonly metrics?: FeatureMetrics } = {},
-): RunningFeatures {
-  const contract = { operations: [], version: 'v' };
-  const parts = { settings, contract, logger: pino({ enabled: false }), prepared: new Map(), ...more };
-  return runFeatures([feature], parts as unknown as Parameters<typeof runFeatures>[1], earlier);
+/** Returns a gateway that consists of a feature. */
+function gatewayOf(feature: Feature, metrics = createMetricRegistry()) {
+  const services = featureServices([feature]);
+  const failed: string[] = [];
+  const onError = (service: string) => void failed.push(service);
+  return {
+    failed,
+    /** Starts the feature, or goes on with it after a reload. */
+    run(settings: Settings, earlier?: Runs<Needs>, prepared: ReadonlyMap<string, PreparedFeature> = new Map()) {
+      const start = { contract: { operations: [], version: 'v' }, prepared };
+      const needs = { settings, start, metrics: { features: metrics }, current: () => undefined };
+      return startServices(services, needs as unknown as Needs, onError, earlier);
+    },
+    join: (runs: Runs<Needs>) => joinFeatures(services, runs),
+    close: (runs: Runs<Needs>, graceMs: number, next?: Runs<Needs>) => closeServices(runs, graceMs, onError, next),
+  };
 }
 
 /** Returns a feature that writes down what the engine does with it. */
@@ -54,14 +62,15 @@ function createFeature(more: Partial<Feature> = {}, running: Partial<RunningFeat
 describe('a feature', () => {
   it('is opened once for each run, and its lasting state is closed after its last run', async () => {
     const { events, feature } = createFeature();
-    const first = run(feature, settingsWith(feature, { value: 1 }));
-    await first.open();
-    const same = run(feature, settingsWith(feature, { value: 1 }), first);
-    await same.open(first);
-    const second = run(feature, settingsWith(feature, { value: 2 }), same);
-    await second.open(same);
-    await same.close(second);
-    await second.end(50);
+    const { run, close } = gatewayOf(feature);
+    const first = run(settingsWith(feature, { value: 1 }));
+    await openServices(first);
+    const same = run(settingsWith(feature, { value: 1 }), first);
+    await openServices(same, first);
+    const second = run(settingsWith(feature, { value: 2 }), same);
+    await openServices(second, same);
+    await close(same, Infinity, second);
+    await close(second, 50);
     expect(events).toEqual([
       'start 1',
       'create',
@@ -86,23 +95,26 @@ describe('a feature', () => {
         sampled: (operation, presence) => calls.push([operation, presence]),
       },
     );
-    const on = run(feature, settingsWith(feature, { value: 1 }));
+    const { run, join } = gatewayOf(feature);
+    const runs = run(settingsWith(feature, { value: 1 }));
+    const on = join(runs);
     const trace = finishedTrace();
     const presence = { objects: new Set(['']), fields: new Set(['/id']) };
-    on.use();
+    useServices(runs);
     on.found(trace);
     on.sampled('listIdeas', presence);
     expect(calls).toEqual(['use', trace, ['listIdeas', presence]]);
     expect(on.records).toBe(records);
-    expect(run(feature, settingsWith(feature, undefined)).records).toBeUndefined();
+    expect(join(run(settingsWith(feature, undefined))).records).toBeUndefined();
   });
 
   it('starts again if what it depends on has changed', () => {
     const { events, feature } = createFeature({ dependsOn: ({ release }) => release });
-    const first = run(feature, settingsWith(feature, { value: 1 }, 'one'));
-    run(feature, settingsWith(feature, { value: 1 }, 'one'), first);
+    const { run } = gatewayOf(feature);
+    const first = run(settingsWith(feature, { value: 1 }, 'one'));
+    run(settingsWith(feature, { value: 1 }, 'one'), first);
     expect(events).toEqual(['start 1', 'create']);
-    run(feature, settingsWith(feature, { value: 1 }, 'two'), first);
+    run(settingsWith(feature, { value: 1 }, 'two'), first);
     expect(events).toEqual(['start 1', 'create', 'start 1']);
   });
 
@@ -114,13 +126,12 @@ describe('a feature', () => {
         return undefined;
       },
     });
-    const read = (value: string) => ({
-      prepared: new Map([['example', { value, subject: 'a file', version: value }]]),
-    });
+    const read = (value: string) => new Map([['example', { value, subject: 'a file', version: value }]]);
+    const { run } = gatewayOf(feature);
     const settings = settingsWith(feature, { value: 1 });
-    const first = run(feature, settings, undefined, read('one'));
-    const same = run(feature, settings, first, read('one'));
-    run(feature, settings, same, read('two'));
+    const first = run(settings, undefined, read('one'));
+    const same = run(settings, first, read('one'));
+    run(settings, same, read('two'));
     expect(seen).toEqual(['one', 'two']);
   });
 
@@ -133,7 +144,7 @@ describe('a feature', () => {
         { ...entry, name: 'portico_labeled_total', labels: ['kind'] },
       ],
     });
-    run(feature, settingsWith(feature, undefined), undefined, { metrics });
+    gatewayOf(feature, metrics).run(settingsWith(feature, undefined));
     expect(events).toEqual([]);
     const text = await metrics.exposition('text');
     expect(text).toContain('\nportico_plain_total 0\n');
@@ -142,7 +153,8 @@ describe('a feature', () => {
 
   it('that cannot be opened prevents the start with its own error', async () => {
     const { feature } = createFeature({}, { open: () => Promise.reject(new Error('not installed')) });
-    await expect(run(feature, settingsWith(feature, { value: 1 })).open()).rejects.toThrow('not installed');
+    const runs = gatewayOf(feature).run(settingsWith(feature, { value: 1 }));
+    await expect(openServices(runs)).rejects.toThrow('not installed');
   });
 
   it('that cannot be closed does not keep the others and its state open', async () => {
@@ -150,14 +162,16 @@ describe('a feature', () => {
       throw new Error('stuck');
     };
     const { events, feature } = createFeature({}, { close: fails });
-    await run(feature, settingsWith(feature, { value: 1 })).end(0);
-    expect(events.at(-1)).toBe('close the state within 0 ms');
+    const { run, close, failed } = gatewayOf(feature);
+    await close(run(settingsWith(feature, { value: 1 })), 0);
+    expect([events.at(-1), failed]).toEqual(['close the state within 0 ms', ['example']]);
   });
 
   it('observes finished requests under its own name', () => {
     const seen: string[] = [];
     const { feature } = createFeature({}, { finished: ({ requestId }) => seen.push(requestId) });
-    const { observers } = run(feature, settingsWith(feature, { value: 1 }));
+    const { run, join } = gatewayOf(feature);
+    const { observers } = join(run(settingsWith(feature, { value: 1 })));
     const trace = finishedTrace({ requestId: 'a' });
     for (const { record } of observers) record(trace);
     expect(observers.map(({ name }) => name)).toEqual(['example']);

@@ -212,7 +212,7 @@ async function stateOf({ gateway, log, admin }: TestGateway): Promise<unknown> {
     metrics,
     log: log.length,
     cache: services.cache.stats(),
-    counts: services.pageCounts.size,
+    counts: services.pageCounts.counts.size,
     failing: services.failingPages.size,
     remembered: gateway.gateway.targets.size,
     ledger: (await services.records.snapshot({ since: 0 })).entries,

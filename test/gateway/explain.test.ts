@@ -225,7 +225,7 @@ needsProgram('redis', 'the explanations of gateways with the same Redis', (path)
     expect(await verdict(second)).toMatch(/^served from the cache/);
     expect(await verdict(second, { target: `${LIST}?page=99` })).toMatch(/^400 page_out_of_bounds/);
     expect(second.gateway.services.cache.stats().entries).toBe(0);
-    expect(second.gateway.services.pageCounts.size).toBe(0);
+    expect(second.gateway.services.pageCounts.counts.size).toBe(0);
     await first.call(UPLOAD.target, { method: 'POST', headers, body: CSV });
     expect(await verdict(second, upload)).toMatch(/^409 duplicate_upload/);
     await first.call(LIST, { user: 'alice' });

@@ -430,7 +430,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
         title = `for ${request.user ?? 'nobody'}`;
         return respond();
       };
-      await until(() => [a, b].every((one) => one.gateway.services.shared.demotions.areKnown()));
+      await until(() => [a, b].every((one) => one.gateway.services.demotions.areKnown()));
       expect(titleOf(await read(a, 'alice'))).toBe('for alice');
       // The operator has declared that responses do not depend on the caller, so the first response is shared.
       expect(titleOf(await read(b, 'bob'))).toBe('for alice');
@@ -451,7 +451,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
       };
       const server = await startRedisServer(path);
       const pair = await startFleet(2, server, fake, { config: { ...audience, cache: { sampleShared: 0 } } });
-      await until(() => pair.every((one) => one.gateway.services.shared.demotions.areKnown()));
+      await until(() => pair.every((one) => one.gateway.services.demotions.areKnown()));
       fake.handler = (request) => {
         if (request.path !== QUESTIONS) return exampleResponse(request);
         title = `for ${request.user ?? 'nobody'}`;
@@ -472,7 +472,7 @@ needsProgram('redis', 'a fleet of gateways with a shared cache', (path) => {
       const [alone] = (await startFleet(1, redis, fake, { config: { ...config, cache: { sampleShared: 0 } } })) as [
         TestGateway,
       ];
-      await until(() => alone.gateway.services.shared.demotions.areKnown());
+      await until(() => alone.gateway.services.demotions.areKnown());
       const unreachable = { url: 'redis://127.0.0.1:1' };
       const cutOff = await startTestGateway({ upstream: fake, config: { ...config, redis: unreachable } });
       await read(cutOff, 'alice');

@@ -67,7 +67,7 @@ needsProgram('redis', 'the records of a fleet', (path) => {
     drift = DRIFT;
     const clock = createTestClock();
     const [a] = await fleet(['a'], {}, clock);
-    const listed = (one: TestGateway) => one.gateway.services.shared.sharing.instances.list();
+    const listed = (one: TestGateway) => one.gateway.services.sharing.instances.list();
     await until(() => listed(a).length === 1);
     // A gateway finds out about the others when it reports to Redis, so the last one to start sees all of them at once.
     const [b] = await fleet(['b'], { redis: a.gateway.settings.redis }, clock);
@@ -100,7 +100,7 @@ needsProgram('redis', 'the records of a fleet', (path) => {
   const DISABLE = { operation: 'listIdeas', kind: 'disable', reason: 'INC-17', forMinutes: 60 };
   const set = (gateway: TestGateway, body: object) => gateway.admin('/overrides', { method: 'POST', body });
   const events = async ({ gateway }: TestGateway) =>
-    (await gateway.services.actions()).flatMap(({ action }) =>
+    (await gateway.services.features.actions()).flatMap(({ action }) =>
       action.startsWith('override ') ? action.slice('override '.length) : [],
     );
   const isDisabled = (gateway: TestGateway) => levelsIn(gateway.gateway).overrides.active().length > 0;

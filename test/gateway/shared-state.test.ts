@@ -101,7 +101,7 @@ needsProgram('redis', 'gateways that share a Redis server', (path) => {
     expect([await one.status(), await other.status()]).toEqual([200, 200]);
     // A gateway that starts later uses its own file, which may contain newer changes than the log.
     const late = await start();
-    await until(() => late.gateway.services.shared.sharing.changes.position()?.number !== undefined);
+    await until(() => late.gateway.services.sharing.changes.position()?.number !== undefined);
     expect([await late.status(), late.accepted()]).toEqual([502, '']);
     const [first = ''] = fingerprints;
     const withdrawn = await other.admin(`/console/api/violations/${first}/withdraw`, {

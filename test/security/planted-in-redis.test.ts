@@ -139,7 +139,7 @@ needsProgram('redis', 'a gateway that shares its state', (path) => {
     await command('SET', key, value);
     const b = await start(prefix);
     expect((await b.call(LIST)).status).toBe(200);
-    expect(b.gateway.services.shared?.pages.counts()).toMatchObject({ hit: 0, invalid: 1 });
+    expect(b.gateway.services.sharedPages.counts()).toMatchObject({ hit: 0, invalid: 1 });
   });
 
   it('responds normally if every value in Redis was replaced by a value of another kind', async () => {

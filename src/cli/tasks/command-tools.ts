@@ -12,8 +12,8 @@ export const createCommandTools = (product: ProgramProduct): CommandTools => ({
   adminNotes: ADMIN_NOTES,
   settings: (line, io) => settingsFrom(line, { ...io, product }),
   inspect: (settings, use) =>
-    withAssembly(settings, ({ gateway: { contract }, services: { accepts } }) =>
-      use({ contract, isAccepted: accepts }),
+    withAssembly(settings, ({ gateway: { contract }, services: { acceptance } }) =>
+      use({ contract, isAccepted: acceptance.accepts }),
     ),
   records: (settings) => recordsAt(settings),
   admin: (line, io) => adminClient(line, { ...io, product }),

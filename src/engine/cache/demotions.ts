@@ -10,7 +10,7 @@ export interface SharedDemotions {
   areKnown(): boolean;
   /** Announces a demotion to the other gateways, unless it came from them. */
   announce(operation: string): void;
-  /** Starts applying the other gateways' demotions to these services. Must be called exactly once. */
+  /** Applies all known demotions to these services, and from now on those of other gateways. */
   applyTo(services: DemotedServices): void;
 }
 
@@ -82,6 +82,7 @@ export function shareDemotions(
     },
     applyTo(given) {
       services = given;
+      for (const operation of known) given.guard.demote(operation);
     },
   };
 }

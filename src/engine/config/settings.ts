@@ -349,14 +349,6 @@ export function withUpstreamUrl(settings: Settings, url: string): Settings {
   return { ...settings, upstream: { ...settings.upstream, url } };
 }
 
-/**
- * Returns whether the upstream limits are only observed and not enforced. This is the case in `observe` mode, in
- * which a slow upstream must look the same with and without Portico.
- */
-export function observesLimits({ mode, isWalk }: Pick<Settings, 'mode' | 'isWalk'>): boolean {
-  return mode.transparent && isWalk !== true;
-}
-
 /** Returns whether operators must sign in to the admin side. Changes on the console's pages are possible only then. */
 export const needsSignIn = ({ adminToken, operators }: Pick<Settings, 'adminToken' | 'operators'>): boolean =>
   adminToken !== undefined || operators.length > 0;

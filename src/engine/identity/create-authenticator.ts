@@ -5,7 +5,7 @@ import type { AuthenticationTrace } from '../model/trace.ts';
 import type { IdentityOptions } from './identity-options.ts';
 import type { LoginLimits } from './login-limits.ts';
 import { createRefusals } from './refusals.ts';
-import type { Revocations } from './revocations.ts';
+import type { CredentialMemory, Revocations } from './revocations.ts';
 import type { Calibration, Credential, Verifier } from './verifier.ts';
 import { createCredentialCheck, createKeyedHash, type KeyedHash } from './verify-credential.ts';
 
@@ -44,7 +44,7 @@ export interface AuthenticationResult {
 }
 
 /** Determines the principals of requests. */
-export interface Authenticator {
+export interface Authenticator extends CredentialMemory {
   /**
    * Determines a request's principal. Returns synchronously if no verification is needed, that is, if the credential is
    * missing, malformed or recently verified. At the `enforce` level, throws or rejects with a `GatewayError` if the
@@ -71,7 +71,7 @@ interface AuthenticatorParts {
    */
   readonly hash?: KeyedHash;
   readonly limits: LoginLimits;
-  readonly revocations: Revocations;
+  readonly revocations: Pick<Revocations, 'announce' | 'mayTrust'>;
 }
 
 /** A principal that may proceed. If the principal is not verified, `reason` states why. */
@@ -147,6 +147,7 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
   }
 
   return {
+    expireCallers: check.expireCallers,
     authenticate(input) {
       const { authorizationHeader: header, otherCredential: other, level, now } = input;
       // A recently verified credential in canonical form does not need to be parsed again.

@@ -54,7 +54,7 @@ export function openTrustingAuthenticator(
     verifiers: [verifierOf(authentication).openTrusting(verifierParts(settings, { ...parts, probe: sendsNothing }))],
     hash: memory.hash,
     limits: { begin: () => ({ limited: undefined, withdraw: nothing, loggedIn: nothing }) },
-    revocations: { announce: () => Promise.resolve(), mayTrust: undefined, applyTo: nothing },
+    revocations: { announce: () => Promise.resolve(), mayTrust: undefined },
   });
 }
 
@@ -74,7 +74,7 @@ function verifierParts(
  * Returns whether the gateway verifies no credentials. In `observe` mode, it sends no requests of its own, and learns
  * whether a credential is valid from the responses to client requests.
  */
-function isPassive(settings: IdentitySettings): boolean {
+export function isPassive(settings: IdentitySettings): boolean {
   return settings.mode.transparent && !refusesByIdentity(settings);
 }
 

@@ -3,7 +3,7 @@ import { canonicalName } from '../model/caller-name.ts';
 import type { Sharing } from '../sharing/sharing.ts';
 
 /** A gateway's memory of verified credentials. */
-interface CredentialMemory {
+export interface CredentialMemory {
   /**
    * Expires the credentials of all callers whose names satisfy `matches`, so that these credentials are verified again.
    */

@@ -30,6 +30,8 @@ interface CredentialCheck {
   /** Forgets a credential. Returns false if the credential was not stored. */
   forget(authorization: string): boolean;
   forgetAll(): void;
+  /** Expires the credentials of all callers whose names satisfy `matches`, so that these credentials are verified again. */
+  expireCallers(matches: (name: string) => boolean): void;
 }
 
 /** The dependencies of a credential check. */
@@ -37,7 +39,7 @@ interface CredentialCheckParts {
   readonly options: IdentityOptions;
   readonly hash: KeyedHash;
   readonly limits: LoginLimits;
-  readonly revocations: Revocations;
+  readonly revocations: Pick<Revocations, 'mayTrust'>;
 }
 
 /**
@@ -88,13 +90,11 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
     return verification;
   }
 
-  revocations.applyTo({
+  return {
     expireCallers(matches) {
       forgotten++;
       memory.expireCallers(matches);
     },
-  });
-  return {
     recognize: (authorization, now, connection) =>
       memory.callerOf(connection === undefined ? keyOf(authorization) : keyOn(connection, authorization), now),
     async verify(verifier, credential, clientAddress, now) {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { BaselineChange } from './change-log.ts';
 import { type AcceptedViolation, type Baseline, isOutage, type LedgerEntry } from './ledger-entry.ts';
+import type { Service } from './service.ts';
 import type { KindOf } from './violation-kind.ts';
 import type { Violation } from './violation.ts';
 
@@ -55,3 +56,16 @@ export function createAcceptance(accepted: AcceptedViolations | undefined, kindO
   };
   return { accepts, isAccepted };
 }
+
+/** What lookups of accepted violations use. */
+export interface AcceptanceNeeds {
+  readonly start: { readonly baseline: AcceptedViolations | undefined };
+  readonly kindOf: KindOf;
+  readonly clock: Clock;
+}
+
+/** The functions that look up violations among those that were read last. */
+export const acceptance: Service<Acceptance, AcceptanceNeeds> = {
+  dependsOn: ({ start: { baseline } }) => baseline,
+  start: ({ start: { baseline }, kindOf, clock }) => createAcceptance(baseline, kindOf, clock),
+};

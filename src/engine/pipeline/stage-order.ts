@@ -1,7 +1,7 @@
-import type { PrivateFields } from '../model/operation.ts';
-import type { PageCounts, SharedPageCounts } from '../paging/page-counts.ts';
-import type { Grants } from '../permissions/decide.ts';
+import type { AudienceGuard } from '../cache/audience-guard.ts';
+import type { Permissions } from '../permissions/compile-permissions.ts';
 import type { PlanBodyCheck } from './request-rules.ts';
+import type { LearnedCounts } from './services.ts';
 import { ENGINE_STAGES, type FeatureStage, type StagePlanner } from './stage.ts';
 import { authorize, type Decide } from './stages/authorize.ts';
 import { boundPage } from './stages/bound-page.ts';
@@ -33,9 +33,9 @@ function enginePlanners(services: StageServices): readonly StagePlanner[] {
     refuseDisabled(services.clock),
     authorize(services.decide, services.challenge),
     validateBody(services.planBodyCheck, services.bodyLimits),
-    boundPage(services.pageCounts, services.sharedPageCounts),
+    boundPage(services.pageCounts.counts, services.pageCounts.shared),
     purgeTags(services.purge),
-    redactFields(services.readerOf),
+    redactFields(services.permissions.readerOf),
     rewriteAddresses(services.legacyAddresses),
     cachePage(services),
     coalesce(services.cache, services.logAttempts !== undefined),
@@ -49,13 +49,12 @@ function enginePlanners(services: StageServices): readonly StagePlanner[] {
 /** The services that the stages need. */
 export interface StageServices
   extends CachePageServices, ForwardServices, IsolatePageServices, TranslateFailureServices, ValidateResponseServices {
+  readonly guard: AudienceGuard;
   readonly decide: Decide;
   readonly planBodyCheck: PlanBodyCheck;
   readonly bodyLimits: BodyLimits;
-  readonly pageCounts: PageCounts;
-  /** The page counts of other gateways. */
-  readonly sharedPageCounts: SharedPageCounts;
+  readonly pageCounts: LearnedCounts;
   readonly purge: Purge;
-  readonly readerOf: (fields: PrivateFields) => (grants: Grants) => boolean;
+  readonly permissions: Pick<Permissions, 'readerOf'>;
   readonly legacyAddresses: LegacyAddresses;
 }

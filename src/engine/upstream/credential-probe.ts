@@ -1,15 +1,15 @@
 import type { ExchangedResponse, Upstream } from './create-upstream.ts';
 import type { Sessions } from './sessions.ts';
 
-/**
- * Creates the function that sends a credential, the value of an `Authorization` header, to the upstream and returns the
- * upstream's response. `exchange` uses the upstream that is current at the time of the call.
- */
+/** Sends a credential, the value of an `Authorization` header, to the upstream. Returns the upstream's response. */
+export type CredentialProbe = (authorization: string, signal: AbortSignal) => Promise<ExchangedResponse>;
+
+/** Creates the function that sends credentials to the upstream. */
 export function createCredentialProbe(
   exchange: Upstream['exchange'],
   sessions: Sessions,
   { path: target, validStatuses }: { readonly path: string; readonly validStatuses: readonly number[] },
-): (authorization: string, signal: AbortSignal) => Promise<ExchangedResponse> {
+): CredentialProbe {
   return async (authorization, signal) => {
     const headers = [
       ['Accept', 'application/json'],

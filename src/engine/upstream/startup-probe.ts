@@ -4,10 +4,10 @@ import { failureHint, statusHint } from '../model/failure-hints.ts';
 import { type HeaderPairs, headerValue } from '../model/header-pairs.ts';
 import type { Operation } from '../model/operation.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
-import type { Upstream } from './create-upstream.ts';
 import { errorShape } from './failures/normalize-failure.ts';
 import type { UpstreamResponse } from './response-body.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
+import type { Upstreams } from './upstreams.ts';
 
 interface ProbeSettings {
   readonly embedded: boolean;
@@ -15,19 +15,24 @@ interface ProbeSettings {
   readonly upstream: Pick<UpstreamOptions, 'startupProbe'>;
 }
 
+/** The test of the upstream's address. It neither delays startup nor causes it to fail. */
+export interface StartupProbe {
+  send(): void;
+  cancel(): void;
+}
+
 /**
- * Sends one request to the upstream and logs the result, with a hint if the address seems to be wrong. No request is
- * sent if the upstream is the reference server or `startupProbe` is off. The probe neither delays startup nor causes it
- * to fail. Returns a function that cancels the request.
+ * Creates the probe, which sends one request to the upstream and logs the result, with a hint if the address seems to be
+ * wrong. No request is sent if the upstream is the reference server or `startupProbe` is off.
  */
-export function probeUpstream(
+export function createStartupProbe(
   { embedded, profile, upstream: { startupProbe } }: ProbeSettings,
-  { upstream, logger }: { readonly upstream: Pick<Upstream, 'exchange'>; readonly logger: Logger },
+  { upstreams, logger }: { readonly upstreams: Pick<Upstreams, 'current'>; readonly logger: Logger },
   operations: readonly Operation[],
   authorization: string | undefined,
-): () => void {
+): StartupProbe {
   const target = probedPath(operations);
-  if (embedded || !startupProbe || target === undefined) return () => undefined;
+  if (embedded || !startupProbe || target === undefined) return { send: () => undefined, cancel: () => undefined };
   const cancelled = new AbortController();
   const headers: HeaderPairs = [
     ['Accept', 'application/json'],
@@ -39,7 +44,7 @@ export function probeUpstream(
   const probe = { method: 'GET', target, headers, mode: 'buffered', signal: cancelled.signal } as const;
   const send = async () => {
     try {
-      const response = await upstream.exchange(probe);
+      const response = await upstreams.current.exchange(probe);
       const fields = { probe: target, status: response.status };
       const problem = problemOf(response, profile.basePath);
       if (problem === undefined) logger.info(fields, 'the upstream responds to the startup probe');
@@ -49,8 +54,7 @@ export function probeUpstream(
       logger.warn({ probe: target, ...error.facts }, `the startup probe failed: ${failureHint(error.facts)}`);
     }
   };
-  void send();
-  return () => cancelled.abort();
+  return { send: () => void send(), cancel: () => cancelled.abort() };
 }
 
 /** Returns the path of the first GET operation without path parameters. */

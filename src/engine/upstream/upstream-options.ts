@@ -387,6 +387,20 @@ const MAX_STREAMS = 4096;
 // Headers cannot be streamed, so memory limits them. No server sends more by mistake.
 const MAX_HEADER_BYTES = 256 * 1024 * 1024;
 
+/** What determines whether the limits apply. */
+export interface LimitedBy {
+  readonly mode: { readonly transparent: boolean };
+  readonly isWalk?: boolean;
+}
+
+/**
+ * Returns whether the limits are only observed and not enforced. This is the case in `observe` mode, in which a slow
+ * upstream must look the same with and without Portico.
+ */
+export function observesLimits({ mode, isWalk }: LimitedBy): boolean {
+  return mode.transparent && isWalk !== true;
+}
+
 /**
  * Returns options under which timeouts, the queue and the circuit never affect a request. The only remaining limits
  * protect memory: the maximum size of a response, and a generous maximum number of streams.

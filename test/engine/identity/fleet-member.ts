@@ -32,6 +32,7 @@ export async function fleetMember(
     revocations: createRevocations(sharing, follower.mayServe),
   };
   const { authenticator, askNow } = authenticating(verifier.verifier, { failures }, createKeyedHash(), shared);
+  shared.revocations.applyTo(authenticator);
   cleanUpAfterTest(() => sharing.close());
   await until(() => log.position() !== undefined);
   // After the first reset, two commands read the fleet's shared key. Replies arrive in order, so the key is known once

@@ -9,15 +9,17 @@ function fakeUpstream(stats: Partial<UpstreamStats> = {}) {
   const numbers = { inFlight: 0, queued: 0, streams: 0, openConnections: 0, limitsExceeded: 0, retries, ...stats };
   const closed: (number | undefined)[] = [];
   const probing: boolean[] = [];
+  let sent = 0;
   const upstream = {
     runProbes: (isOn: boolean) => void probing.push(isOn),
     stats: () => numbers,
+    exchange: () => Promise.resolve(void (sent += 1)),
     close: (graceMs?: number) => {
       closed.push(graceMs);
       return Promise.resolve();
     },
   } as unknown as Upstream;
-  return { upstream, numbers, closed, probing };
+  return { upstream, numbers, closed, probing, sent: () => sent };
 }
 
 describe('the upstreams of a gateway that was reloaded', () => {
@@ -31,6 +33,7 @@ describe('the upstreams of a gateway that was reloaded', () => {
     ];
     const upstreams = createUpstreams(old.upstream, 1000);
     upstreams.use(next.upstream);
+    void upstreams.retire(old.upstream);
     expect(upstreams.current).toBe(next.upstream);
     const counted = { limitsExceeded: 6, retries: { succeeded: 3, failed: 2, refused: 1 } };
     expect(upstreams.stats()).toMatchObject({ inFlight: 3, ...counted });
@@ -44,6 +47,7 @@ describe('the upstreams of a gateway that was reloaded', () => {
     const old = fakeUpstream({ [what]: 1 });
     const upstreams = createUpstreams(old.upstream, 1000);
     upstreams.use(fakeUpstream().upstream);
+    void upstreams.retire(old.upstream);
     vi.advanceTimersByTime(5000);
     expect(old.closed).toEqual([]);
     old.numbers[what] = 0;
@@ -53,21 +57,37 @@ describe('the upstreams of a gateway that was reloaded', () => {
 
   // The verifier survives a reload that changes only timeouts. After that, it must not use connections that have
   // already been closed.
-  it('are represented by the current one, except for one that is not in use yet', () => {
-    const [old, next, candidate] = [fakeUpstream(), fakeUpstream(), fakeUpstream()].map(({ upstream }) => upstream);
-    if (old === undefined || next === undefined || candidate === undefined) throw new Error('unreachable');
-    const upstreams = createUpstreams(old, 1000);
-    upstreams.use(next);
+  it('are represented by the current one, except for one that is not in use yet', async () => {
+    const [old, next, candidate] = [fakeUpstream(), fakeUpstream(), fakeUpstream()];
+    const upstreams = createUpstreams(old.upstream, 1000);
+    const sends = [old, next, candidate].map(({ upstream }) => upstreams.latest(upstream));
+    upstreams.use(next.upstream);
+    await upstreams.retire(old.upstream);
     vi.advanceTimersByTime(1000);
-    expect(upstreams.latestOf(old)).toBe(next);
-    expect(upstreams.latestOf(next)).toBe(next);
-    expect(upstreams.latestOf(candidate)).toBe(candidate);
+    for (const send of sends) await send({ method: 'GET', target: '/', headers: [], mode: 'buffered' });
+    expect([old.sent(), next.sent(), candidate.sent()]).toEqual([0, 2, 1]);
+  });
+
+  it('are closed at once if they have never been used, and not at all while they are used', async () => {
+    const [old, refused] = [fakeUpstream(), fakeUpstream()];
+    const upstreams = createUpstreams(old.upstream, 1000);
+    await upstreams.retire(refused.upstream);
+    expect(refused.closed).toEqual([0]);
+    // A reload that fails late goes back to the upstream before it.
+    const next = fakeUpstream();
+    upstreams.use(next.upstream);
+    upstreams.use(old.upstream);
+    await upstreams.retire(next.upstream);
+    vi.advanceTimersByTime(5000);
+    expect([old.closed, next.closed]).toEqual([[], [0]]);
+    expect(upstreams.current).toBe(old.upstream);
   });
 
   it('are all closed with the gateway', async () => {
     const [old, next] = [fakeUpstream({ streams: 1 }), fakeUpstream()];
     const upstreams = createUpstreams(old.upstream, 1000);
     upstreams.use(next.upstream);
+    void upstreams.retire(old.upstream);
     await upstreams.close(0);
     expect([old.closed, next.closed]).toEqual([[0], [0]]);
     vi.advanceTimersByTime(5000);

@@ -213,7 +213,7 @@ it('can be taken out: nothing is kept, and there is no page', async () => {
   expect((await post('/cache/purge', { all: true }, {})).json).toEqual({ purged: 0 });
   expect((await gateway.admin('/audit')).status).toBe(404);
   expect((await gateway.admin('/overrides')).json).toMatchObject({ events: [] });
-  expect(await gateway.gateway.services.actions()).toEqual([]);
+  expect(await gateway.gateway.services.features.actions()).toEqual([]);
 });
 
 describe('the file of the audit trail', () => {

@@ -26,7 +26,7 @@ export interface CachePageServices {
   readonly earlyRefresh?: number;
   readonly clock: Clock;
   /** Records the trace of a background request. */
-  readonly recordBackground: (trace: Trace) => void;
+  readonly recordTrace: (trace: Trace) => void;
 }
 
 /**
@@ -96,7 +96,7 @@ function createCachePageHandler(planned: StoredOperation, services: CachePageSer
       })
       .finally(() => {
         done();
-        services.recordBackground(trace);
+        services.recordTrace(trace);
       })
       .catch(() => undefined);
   };

@@ -28,7 +28,7 @@ export interface ForwardServices extends RequestSources {
   readonly upstream: Pick<Upstream, 'exchange'>;
   readonly isPermissionMessage: PermissionMessage;
   /** Makes the cache store the operation's future responses separately for each caller. */
-  readonly demote: AudienceGuard['demote'];
+  readonly guard: Pick<AudienceGuard, 'demote'>;
   readonly clock: Clock;
   /** Creates the log of an exchange's attempts. Undefined if spans are not exported. */
   readonly logAttempts?: ((traceparent: string) => AttemptLog) | undefined;
@@ -75,7 +75,7 @@ export function forward(services: ForwardServices): StagePlanner {
         if (!Buffer.isBuffer(response.body)) recordEnd(response.body, exchange.trace);
         const repeats = shared !== undefined && repeatsCredential(response, exchange, request.headers);
         if (repeats || repeatsSession(response, exchange, request)) {
-          if (isShared(exchange.audience)) services.demote(planned.operation.id);
+          if (isShared(exchange.audience)) services.guard.demote(planned.operation.id);
           throw new GatewayError(
             'upstream_invalid_response',
             `The upstream response contains the request's ${repeats ? 'credential' : 'session'}.`,

@@ -2,7 +2,7 @@ import type { GatewayError } from '../../errors/gateway-error.ts';
 import type { JsonLimits } from '../../../lib/bounded-json.ts';
 import type { HeaderPairs } from '../../model/header-pairs.ts';
 import type { Operation } from '../../model/operation.ts';
-import type { Principal } from '../../model/principal.ts';
+import type { Authenticator } from '../../identity/create-authenticator.ts';
 import { addIncident, checkFailed, ERROR_INSIDE, type ErrorsTrace, type Trace } from '../../model/trace.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import type { Incident, Violation } from '../../model/violation.ts';
@@ -22,7 +22,7 @@ export interface TranslateFailureServices {
   /** Limits for parsing a response. */
   readonly jsonLimits: JsonLimits;
   /** Forgets that the principal's credential has been verified. */
-  readonly forget: (principal: Principal) => void;
+  readonly authenticator: Pick<Authenticator, 'forget'>;
   /** Returns whether a baseline or an overlay accepts a violation or an incident. */
   readonly isAccepted: (operation: Operation, violation: Violation, status: number) => boolean;
   /** Removes the content coding of a transparent response so that the response can be inspected. */
@@ -66,7 +66,8 @@ export function translateFailure(services: TranslateFailureServices): StagePlann
         }
         if (failure === undefined) return reply;
         // In transparent mode, no credential is remembered as verified.
-        if (failure.dropVerified && (errors === 'normalized' || !transparent)) services.forget(exchange.principal);
+        if (failure.dropVerified && (errors === 'normalized' || !transparent))
+          services.authenticator.forget(exchange.principal);
         recordErrorInside(trace);
         if (level === 'off') return reply;
         const { error } = failure;

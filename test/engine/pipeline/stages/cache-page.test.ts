@@ -52,7 +52,7 @@ function cached(parts: PlannedParts = {}, noCacheRoles: readonly string[] = []):
     guard,
     noCacheRoles,
     clock,
-    recordBackground: (trace: Trace) => void background.push(trace),
+    recordTrace: (trace: Trace) => void background.push(trace),
   };
   return stageIn(cachePage(services), plannedWith({ cache: kept(), ...parts }), next);
 }
@@ -195,7 +195,7 @@ describe('cache-page', () => {
   });
 });
 
-const recordBackground = () => {
+const recordTrace = () => {
   throw new Error('full');
 };
 
@@ -298,7 +298,7 @@ describe('a stale page', () => {
 
   it('is refreshed even if no observer records it', async () => {
     const services = { cache, sharedPages: ownPages(clock), guard, noCacheRoles: [], clock };
-    const handle = stageIn(cachePage({ ...services, recordBackground }), plannedWith({ cache: kept() }), next);
+    const handle = stageIn(cachePage({ ...services, recordTrace }), plannedWith({ cache: kept() }), next);
     await ask(handle);
     clock.advance(31);
     await ask(handle);
@@ -365,7 +365,7 @@ describe('an expired page', () => {
       return Promise.resolve(claimed);
     };
     const sharedPages = { ...ownPages(clock), claim };
-    const services = { cache, sharedPages, guard, noCacheRoles: [], clock, recordBackground };
+    const services = { cache, sharedPages, guard, noCacheRoles: [], clock, recordTrace };
     const handle = stageIn(cachePage(services), planned, next);
     await ask(handle);
     clock.advance(61);
@@ -553,7 +553,7 @@ const stage = () => {
     guard,
     noCacheRoles: [],
     clock,
-    recordBackground: (trace: Trace) => void background.push(trace),
+    recordTrace: (trace: Trace) => void background.push(trace),
   };
   const handle = cachePage(services).plan(plannedWith({ cache: kept() }))?.(next.handle);
   if (handle === undefined) throw new Error('no work');

@@ -49,7 +49,7 @@ function forwarding(
     sessions,
     serviceAuthorization,
     publicOrigin,
-    demote: (id: string) => void demoted.push(id),
+    guard: { demote: (id: string) => void demoted.push(id) },
     clock,
     isPermissionMessage: (message: string) => {
       if (message === 'break') throw new Error('unreadable');

@@ -33,7 +33,7 @@ function translating(
     challenge: CHALLENGE,
     jsonLimits: DEFAULT_JSON_LIMITS,
     isPermissionMessage: (message: string) => message.includes('permission'),
-    forget: (principal: Principal) => void forgotten.push(principal),
+    authenticator: { forget: (principal: Principal) => void forgotten.push(principal) },
     isAccepted: (_: Operation, { keyword }: Violation) => accepted.includes(keyword),
     decode: (headers: HeaderPairs, body: Buffer) => decodeForInspection({ status: 200, headers, body }, 1_000_000),
   };

@@ -1,11 +1,10 @@
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
-import { withoutLimits } from './upstream/upstream-options.ts';
-import { observesLimits } from './config/settings.ts';
+import { observesLimits, withoutLimits } from './upstream/upstream-options.ts';
 import type { GatewayError } from './errors/gateway-error.ts';
 import { arrivalOptions } from './http/arrival.ts';
-import { createAdminApp, type Readiness } from './http/admin-app.ts';
+import { createAdminApp } from './http/admin-app.ts';
 import { createListenerServer, type ListenerServer } from './http/listen.ts';
 import { type TlsCertificate, type TlsIdentity, watchTlsCertificate } from './http/tls-certificate.ts';
 import { connectWithin, type SecureListening } from './http/tls-listener.ts';
@@ -14,10 +13,8 @@ import { requestHeadFault } from './http/malformed.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isLoopbackHost, reachableHost } from '../lib/network-address.ts';
 import { createTrace } from './model/trace.ts';
-import type { AssemblyParts } from './assemble-services.ts';
-import type { CompiledAssembly } from './compile-gateway.ts';
-import { openRunningGateway } from './open-running-gateway.ts';
-import type { Reload } from './reload.ts';
+import type { GatewayControls } from './running-gateway.ts';
+import type { InUse } from './services.ts';
 
 /** The public side and the admin side of the gateway, before they start listening. */
 export interface Edges {
@@ -27,35 +24,16 @@ export interface Edges {
   readonly publicServer: ListenerServer;
   readonly adminServer: ListenerServer;
   /** Makes both sides use a newly assembled gateway for new requests. */
-  use(next: CompiledAssembly): void;
+  use(next: InUse): void;
+  publicAddress: GatewayControls['publicAddress'];
   /** Closes the certificate watcher. */
   close(): void;
 }
 
-/** The gateway's readiness and its reload function. */
-interface EdgeState {
-  readonly readiness: () => Readiness;
-  readonly reload: Reload;
-}
-
 /** Creates the apps and servers for the public side and the admin side. */
-export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, state: EdgeState): Edges {
-  const { settings, services } = first;
-  const { metrics, purge, logger, upstreams } = services;
+export function openEdges(first: InUse): Edges {
+  const { settings, clock, logger, metrics, upstreams, purge, controls, current } = first;
   const { listen } = settings;
-  const { clock } = parts;
-  const { readiness, reload } = state;
-  metrics.watch({ ready: () => readiness().ready });
-  let current = first;
-  services.live.running = openRunningGateway(() => current, {
-    clock,
-    readiness,
-    reload: () => reload('console'),
-    publicAddress: () => {
-      const address = ownAddress(publicServer.server.address());
-      return address && { ...address, ...(tls && { connect: () => connectWithin(publicServer.server) }) };
-    },
-  });
   const admin = createAdminApp({
     guard: {
       loopback: isLoopbackHost(listen.adminHost),
@@ -63,24 +41,24 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
       operators: settings.operators,
       clock,
     },
-    readiness,
+    readiness: controls.readiness,
     upstreamHealth: () => upstreams.current.health(),
     metrics: { exposition: metrics.exposition, formatFor: metrics.formatFor, contentTypes: metrics.contentTypes },
     purge,
-    reload: () => reload('admin'),
-    acted: services.acted,
+    reload: () => controls.reload('admin'),
+    acted: (action) => current()?.features.acted(action),
     clock,
     logger,
   });
-  admin.use(services.features.adminRoutes());
+  admin.use(first.features.adminRoutes());
   // The application counts the requests that it receives. A request refused earlier is counted and logged here.
   const onRefused = ({ code, status }: GatewayError, requestId: string) => {
     const trace = createTrace({ requestId, traceparent: '', method: '', startedAt: clock() });
     metrics.record(Object.assign(trace, { error: code, status, seconds: 0 }));
     logger.info({ requestId, error: code }, 'request refused before it was read');
   };
-  const own = createPublicApp(publicServicesOf(first, parts));
-  const mounted = createPublicApp(withHeadCheck(publicServicesOf(first, parts)));
+  const own = createPublicApp(publicServicesOf(first));
+  const mounted = createPublicApp(withHeadCheck(publicServicesOf(first)));
   const tls = secureListening(first);
   const publicServer = createListenerServer(own.handle, {
     ...listen,
@@ -95,11 +73,14 @@ export function assembleEdges(first: CompiledAssembly, parts: AssemblyParts, sta
     adminApp: admin.app,
     publicServer,
     adminServer,
+    publicAddress() {
+      const address = ownAddress(publicServer.server.address());
+      return address && { ...address, ...(tls && { connect: () => connectWithin(publicServer.server) }) };
+    },
     use(next) {
-      current = next;
-      admin.use(next.services.features.adminRoutes());
-      own.use(publicServicesOf(next, parts));
-      mounted.use(withHeadCheck(publicServicesOf(next, parts)));
+      admin.use(next.features.adminRoutes());
+      own.use(publicServicesOf(next));
+      mounted.use(withHeadCheck(publicServicesOf(next)));
       if (next.start.tls !== undefined) certificate?.use(next.start.tls);
     },
     close() {
@@ -117,7 +98,7 @@ const withHeadCheck = (services: PublicAppServices): PublicAppServices => ({
 const notAfter = ({ notAfter: at }: TlsIdentity) => new Date(at).toISOString();
 
 /** Returns the TLS options of the public listener, or undefined if TLS is not used. */
-function secureListening({ settings, start: { tls: identity }, services: { metrics, logger } }: CompiledAssembly) {
+function secureListening({ settings, start: { tls: identity }, metrics, logger }: InUse) {
   const { tls: options } = settings.listen;
   if (options === undefined || identity === undefined) return undefined;
   let failedHandshakes = 0;
@@ -147,26 +128,23 @@ function secureListening({ settings, start: { tls: identity }, services: { metri
 }
 
 /** Returns the services that the public side uses for new requests. */
-function publicServicesOf(
-  { settings, start, services, gateway }: CompiledAssembly,
-  { clock }: Pick<AssemblyParts, 'clock'>,
-): PublicAppServices {
-  const { cache, kindOf, isAccepted } = services;
+function publicServicesOf(inUse: InUse): PublicAppServices {
+  const { settings, start, gateway, features, clock, cache, kindOf, acceptance } = inUse;
   const withErrorMessage = new Set(start.contract.operations.filter((one) => one.hasErrorMessage).map(({ id }) => id));
   return {
     gateway,
-    arrival: { ...arrivalOptions(settings, clock), sampling: services.sampling },
+    arrival: { ...arrivalOptions(settings, clock), sampling: start.sampling },
     errorsFor: settings.errorsFor,
     hasErrorMessage: (operationId) => operationId !== undefined && withErrorMessage.has(operationId),
     contractStatusHeader: settings.contractStatusHeader,
     proxyStatusHeader: settings.proxyStatusHeader,
-    middleware: services.features.middleware,
-    addFeatureHeaders: services.features.addHeaders,
+    middleware: features.middleware,
+    addFeatureHeaders: features.addHeaders,
     reportIdOf: (trace, violation) => kindOf(trace.operation, trace.upstream?.status, violation).fingerprint,
-    isAccepted: ({ operation, upstream }, violation) => isAccepted(operation, upstream?.status, violation),
+    isAccepted: ({ operation, upstream }, violation) => acceptance.isAccepted(operation, upstream?.status, violation),
     gzip: (key, body) => cache.gzip(key, body),
     clientTimeoutMs: (observesLimits(settings) ? withoutLimits(settings.upstream) : settings.upstream).clientTimeoutMs,
-    record: services.recordTrace,
+    record: inUse.recordTrace,
     clock,
   };
 }

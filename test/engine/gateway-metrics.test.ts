@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { permissionLabels } from '../../src/engine/lasting-services.ts';
+import { permissionLabels } from '../../src/engine/gateway-metrics.ts';
 
 describe('the permissions that a denied caller can lack', () => {
   it('are those of operations and allowed paths, each once, and an account and ownership', () => {

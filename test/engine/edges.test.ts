@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ownAddress } from '../../src/engine/assemble-edges.ts';
+import { ownAddress } from '../../src/engine/edges.ts';
 
 describe("the address of the process's own listener", () => {
   it('is the address of the listener, or loopback if it listens on all addresses', () => {

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Authenticator } from '../../../src/engine/identity/create-authenticator.ts';
-import { calibrate } from '../../../src/engine/identity/calibrate.ts';
+import { createVerifierTests } from '../../../src/engine/identity/verifier-tests.ts';
 import type { Calibration } from '../../../src/engine/identity/verifier.ts';
 import { StartFault } from '../../../src/engine/model/fault.ts';
 import { failureOf } from '../../builders/exchange.ts';
@@ -31,7 +31,8 @@ function calibrating(
   } as Pick<Authenticator, 'calibrate'>;
   const log = (level: string) => (entry: { calibration: string }) => logged.push([level, entry.calibration]);
   const logger = { info: log('info'), warn: log('warn') } as unknown as Logger;
-  return { tries, logged, started: calibrate(settingsOf(config), { authenticator, logger }) };
+  const tests = createVerifierTests(settingsOf(config), { authenticator, logger });
+  return { tries, logged, started: tests.begin().then(() => tests) };
 }
 
 const enforced = {
@@ -41,7 +42,7 @@ const enforced = {
   roles: { unmapped: 'delegate' },
 };
 
-describe('the calibration of the verifier', () => {
+describe('the tests of the verifier', () => {
   it('is complete at once for the verifier file', async () => {
     const { tries, started } = calibrating({});
     const { state } = await started;

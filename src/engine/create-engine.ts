@@ -1,0 +1,97 @@
+import { versionOfKey } from './cache/stored-page.ts';
+import { compileGateway, requestRepeater } from './compile-gateway.ts';
+import type { Settings } from './config/settings.ts';
+import type { Feature } from './feature.ts';
+import type { Start } from './load-start.ts';
+import { toCauseLine } from './privacy/cause-line.ts';
+import { featureServices, joinFeatures } from './run-features.ts';
+import { closeServices, openServices, type Runs, startServices, useServices } from './run-services.ts';
+import { type GivenParts, type InUse, type ServiceContext, SERVICES } from './services.ts';
+import { openTraceRecorder } from './trace-recorder.ts';
+
+/** The services and features at work, and the configuration that new requests use. */
+export interface Engine {
+  /** Returns the configuration that new requests use. Throws if there is none yet. */
+  current(): InUse;
+  /**
+   * Starts what a configuration needs and the one in use does not have. Nothing changes for requests until the
+   * configuration is used. If something cannot be started, closes the rest and throws its error.
+   */
+  prepare(settings: Settings, start: Start): Prepared;
+  /** Opens what takes time, of the first configuration. Rejects with the error of the first service that cannot be opened. */
+  open(): Promise<void>;
+  /** Closes everything, in reverse order. Features may take `graceMs` milliseconds to finish their work. */
+  close(graceMs: number): Promise<void>;
+}
+
+/**
+ * A configuration that has been started. It must be either used or discarded. The first one is used before it is opened,
+ * because features need the gateway when they open.
+ */
+export interface Prepared {
+  /** Opens what takes time. Rejects with the error of the first service that cannot be opened. */
+  open(): Promise<void>;
+  /**
+   * Makes new requests use the configuration, and closes what only the previous one used. Does not yield to the event
+   * loop. If this throws, the previous configuration stays in use.
+   */
+  use(): void;
+  /** Closes what was started. */
+  discard(): Promise<void>;
+}
+
+/** Creates an engine without a configuration. */
+export function createEngine(given: GivenParts, features: readonly Feature[]): Engine {
+  const ofFeatures = featureServices(features);
+  const services = [...SERVICES, ...ofFeatures];
+  let inUse: { readonly runs: Runs<ServiceContext>; readonly gateway: InUse } | undefined;
+  const current = () => inUse?.gateway;
+  const onError = (service: string, error: unknown) =>
+    inUse?.gateway.logger.error({ service, cause: toCauseLine(error) }, 'a part of the gateway could not be closed');
+  return {
+    current() {
+      if (inUse === undefined) throw new Error('no configuration is in use yet');
+      return inUse.gateway;
+    },
+    prepare(settings, start) {
+      // Each service adds its value to the context.
+      const context = { ...given, settings, start, current } as ServiceContext;
+      const runs = startServices(services, context, onError, inUse?.runs);
+      return {
+        open: () => openServices(runs, inUse?.runs),
+        use() {
+          const before = inUse;
+          try {
+            useServices(runs);
+            inUse = { runs, gateway: compile(context, joinFeatures(ofFeatures, runs)) };
+          } catch (error) {
+            if (before !== undefined) useServices(before.runs);
+            throw error;
+          }
+          if (before !== undefined) void closeServices(before.runs, Infinity, onError, runs);
+          forgetOtherVersions(inUse.gateway);
+        },
+        discard: () => closeServices(runs, 0, onError, inUse?.runs),
+      };
+    },
+    open: async () => inUse && openServices(inUse.runs),
+    close: async (graceMs) => inUse && closeServices(inUse.runs, graceMs, onError),
+  };
+}
+
+/** Compiles the plans of a configuration whose services and features have been started. */
+function compile(context: ServiceContext, features: InUse['features']): InUse {
+  const recordTrace = openTraceRecorder(context, features);
+  const sources = { ...context, features, recordTrace };
+  const gateway = compileGateway(sources, features.stages);
+  return { ...sources, gateway, repeater: requestRepeater(context) };
+}
+
+/**
+ * Removes the pages that can no longer be requested, because their operations have other page versions now. Otherwise,
+ * they would stay in memory until evicted.
+ */
+function forgetOtherVersions({ gateway, cache }: InUse): void {
+  const versions = new Set([...gateway.plans.values()].map(({ pageVersion }) => pageVersion));
+  cache.retain((key) => versions.has(versionOfKey(key)));
+}
