@@ -27,7 +27,7 @@ export function patternOf(text: string): RegExp {
 
 /** The guards, grouped by source folder. `npm run prove` removes each of them. */
 export const MUTATIONS: readonly Mutation[] = [
-  // assembly
+  // reload
   {
     file: 'src/engine/pipeline/page-version.ts',
     find: 'cache && { ...cache, store: storableVerdict(cache, checks) }',
@@ -36,9 +36,9 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'after a reload, pages are served that the new rules would not store',
   },
   {
-    file: 'src/engine/assemble-services.ts',
-    find: 'return [authentication, mode.transparent && !refusesByIdentity(settings), address, passwords, sessionCookies];',
-    replace: 'return [authentication, mode.transparent && !refusesByIdentity(settings), address];',
+    file: 'src/engine/identity/services.ts',
+    find: 'return [authentication, isPassive(settings), address, passwords, sessionCookies];',
+    replace: 'return [authentication, isPassive(settings), address, sessionCookies];',
     test: 'test/gateway/reload.test.ts',
     why: 'after a reload, a password that was removed from the roles file is still accepted',
   },
