@@ -96,10 +96,11 @@ export function featureServices(features: readonly Feature[]): readonly FeatureS
   });
 }
 
+const running = (value: unknown) => value as RunningFeature | undefined;
+
 /** Returns the service that runs a feature. Its value is undefined while the feature is off. */
 function serviceOf(feature: Feature, lasting: FeatureContext<unknown>['lasting']): FeatureService {
   const { name } = feature;
-  const running = (value: unknown) => value as RunningFeature | undefined;
   return {
     name,
     feature,

@@ -110,4 +110,4 @@ const checked: { readonly [Name in keyof Values]: Service<Values[Name], ServiceC
 /** The services of the engine, in the order in which they start. */
 export const SERVICES: readonly ListedService<ServiceContext>[] = Object.entries<Service<unknown, ServiceContext>>(
   checked,
-).map(([name, service]) => ({ ...service, name }));
+).map(([name, service]) => Object.assign({ name }, service));

@@ -36,6 +36,8 @@ interface CalibrationParts {
   readonly mustRespond?: boolean;
 }
 
+const nothing = () => undefined;
+
 const RETRY_MS = 5000;
 
 /**
@@ -48,7 +50,6 @@ export function createVerifierTests(
   settings: CalibrationSettings,
   { authenticator, logger, mustRespond = false }: CalibrationParts,
 ): VerifierTests {
-  const nothing = () => undefined;
   if (!verifierOf(settings.authentication).asksUpstream)
     return { state: { kind: 'calibrated' }, begin: () => Promise.resolve(), stop: nothing };
   const needed = refusesByIdentity(settings);
