@@ -6,7 +6,9 @@ import { isSharable } from '../cache/shared-pages.ts';
 import type { Service } from '../model/service.ts';
 import { createPageCounts, type PageCounts, type SharedPageCounts, sharePageCounts } from '../paging/page-counts.ts';
 import type { PagingOptions } from '../paging/paging-options.ts';
-import type { FetchJson } from '../permissions/ownership.ts';
+import type { NameRule } from '../model/caller-name.ts';
+import { createAuthorLookup, createOwnership, type FetchJson, type Ownership } from '../permissions/ownership.ts';
+import type { PermissionsOptions } from '../permissions/permissions-options.ts';
 import type { Sharing } from '../sharing/sharing.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';
 import type { Sessions } from '../upstream/sessions.ts';
@@ -15,12 +17,18 @@ import { createFailingPages, type FailingPages } from './stages/isolate-page.ts'
 
 /** What the services of this folder use. */
 export interface PipelineNeeds {
-  readonly settings: { readonly cache: CacheOptions; readonly pageBounds: PagingOptions };
+  readonly settings: {
+    readonly cache: CacheOptions;
+    readonly pageBounds: PagingOptions;
+    readonly permissions: PermissionsOptions;
+    readonly roles: { readonly names: NameRule };
+  };
   readonly clock: Clock;
   readonly sharing: Sharing;
   readonly changeFollower: ChangeFollower;
   readonly upstream: Upstream;
   readonly sessions: Sessions;
+  readonly lookUp: FetchJson;
   current(): { readonly cache: PageCache; readonly pageCounts: LearnedCounts } | undefined;
 }
 
@@ -54,6 +62,13 @@ function openPageCounts(options: PagingOptions, clock: Clock, sharing: Sharing, 
 export const lookUp: Service<FetchJson, PipelineNeeds> = {
   dependsOn: ({ upstream, sessions }) => [upstream, sessions],
   start: ({ upstream, sessions }) => createLookup(upstream, sessions),
+};
+
+/** Who has written what. */
+export const ownership: Service<Ownership, PipelineNeeds> = {
+  dependsOn: ({ settings, lookUp: fetched }) => [settings.permissions.ownership, settings.roles.names, fetched],
+  start: ({ settings: { permissions, roles }, clock, lookUp: fetched }) =>
+    createOwnership(permissions.ownership, clock, roles.names, createAuthorLookup(permissions.ownership, fetched)),
 };
 
 /** The pages whose most recent fetch failed. */

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../lib/clock.ts';
 import type { Service } from '../model/service.ts';
-import { openSharing } from './open-sharing.ts';
-import type { RedisObserver } from './redis/open-redis.ts';
+import { openAlone } from './alone/open-alone.ts';
+import { openRedis, type RedisObserver } from './redis/open-redis.ts';
 import type { RedisOptions, RedisSecrets } from './redis/redis-options.ts';
 import type { Sharing } from './sharing.ts';
 
@@ -15,9 +15,9 @@ export interface SharingNeeds {
   readonly redisMetrics: RedisObserver;
 }
 
-/** What this gateway shares with others. */
+/** The port through which this gateway shares with others: in Redis if it is configured, otherwise alone. */
 export const sharing: Service<Sharing, SharingNeeds> = {
-  start: ({ settings: { redis }, start, clock, logger, redisMetrics: observer }) =>
-    openSharing(redis, start.redis, { clock, logger, observer }),
+  start: ({ settings, start: { redis: secrets }, clock, logger, redisMetrics: observer }) =>
+    secrets === undefined ? openAlone(clock) : openRedis(settings.redis, secrets, { clock, logger, observer }),
   close: (opened) => opened.close(),
 };

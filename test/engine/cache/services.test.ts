@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import type { Feature } from '../../src/engine/feature.ts';
-import { exampleResponse } from '../builders/example-response.ts';
-import { startFakeUpstream } from '../builders/fake-upstream.ts';
-import { createFakePageStore } from '../builders/fake-page-store.ts';
-import { startFleet } from '../builders/fleet.ts';
-import { needsProgram } from '../builders/needs-program.ts';
-import { startRedisServer } from '../builders/redis-server.ts';
+import type { Feature } from '../../../src/engine/feature.ts';
+import { exampleResponse } from '../../builders/example-response.ts';
+import { startFakeUpstream } from '../../builders/fake-upstream.ts';
+import { createFakePageStore } from '../../builders/fake-page-store.ts';
+import { startFleet } from '../../builders/fleet.ts';
+import { needsProgram } from '../../builders/needs-program.ts';
+import { startRedisServer } from '../../builders/redis-server.ts';
 
 const LIST = '/services/v2/article.json';
 
