@@ -21,8 +21,7 @@ function createList(more: Partial<ListedService<Context>> = {}) {
     {
       name: 'sizes',
       dependsOn: ({ size }) => ({ size }),
-      start: ({ size, pages }, earlier) =>
-        `${pages}, ${size}${typeof earlier === 'string' ? ` after ${earlier}` : ''}`,
+      start: ({ size, pages }, earlier) => `${pages}, ${size}${typeof earlier === 'string' ? ` after ${earlier}` : ''}`,
       open: async (value) => void events.push(`open ${String(value)}`),
       use: (value) => void events.push(`use ${String(value)}`),
       close: (value, graceMs, { size }) => void events.push(`close ${String(value)}, ${graceMs} ms, ${size}`),
