@@ -96,7 +96,7 @@ export function featureServices(features: readonly Feature[]): readonly FeatureS
   });
 }
 
-const running = (value: unknown) => value as RunningFeature | undefined;
+const runningOf = (value: unknown) => value as RunningFeature | undefined;
 
 /** Returns the service that runs a feature. Its value is undefined while the feature is off. */
 function serviceOf(feature: Feature, lasting: FeatureContext<unknown>['lasting']): FeatureService {
@@ -123,9 +123,9 @@ function serviceOf(feature: Feature, lasting: FeatureContext<unknown>['lasting']
       const own = { settings, contract, operations: contract.operations, address, options, prepared, lasting };
       return feature.start?.({ ...contextOf(needs), ...own });
     },
-    open: (value) => running(value)?.open?.(),
-    use: (value) => running(value)?.use?.(),
-    close: (value) => running(value)?.close?.(),
+    open: (value) => runningOf(value)?.open?.(),
+    use: (value) => runningOf(value)?.use?.(),
+    close: (value) => runningOf(value)?.close?.(),
   };
 }
 
