@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { decodePage } from '../../src/engine/cache/shared-page-format.ts';
+import { sharedBy } from '../builders/fleet.ts';
 import { connectTo, startRedisServer } from '../builders/redis-server.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { eventually, until } from '../builders/until.ts';
@@ -99,7 +100,7 @@ needsProgram('redis', 'a gateway beside one of an earlier release', (path) => {
     await writeContents(url, asOfNow());
     const upstream = await startUpstream();
     const gateway = await startMember(upstream, url, 'today');
-    const { sharing } = gateway.gateway.services.shared;
+    const sharing = sharedBy(gateway);
     const number = Number(fieldOf(HEAD, 'number'));
     await until(() => (sharing.changes.position()?.number ?? 0) >= number);
     expect(sharing.changes.position()?.lineage).toBe(fieldOf(HEAD, 'lineage'));
@@ -122,7 +123,7 @@ needsProgram('redis', 'a gateway beside one of an earlier release', (path) => {
     await writeContents(url, asOfNow());
     const upstream = await startUpstream();
     const gateway = await startMember(upstream, url, 'today');
-    const { changes } = gateway.gateway.services.shared.sharing;
+    const { changes } = sharedBy(gateway);
     await until(() => changes.position() !== undefined);
     await gateway.call(QUESTIONS, { user: 'admin' });
     const asked = upstream.requests.length;
@@ -156,7 +157,7 @@ needsProgram('redis', 'a gateway beside one of an earlier release', (path) => {
   it('writes everything in the form that the earlier one reads', async () => {
     const { url } = await startRedisServer(path);
     const gateway = await startMember(await startUpstream(), url, 'today');
-    await until(() => gateway.gateway.services.shared.sharing.changes.position() !== undefined);
+    await until(() => sharedBy(gateway).changes.position() !== undefined);
     await shareEverything(gateway);
     const missing = async () => {
       const found = new Set(formsOf(await readContents(url)));
