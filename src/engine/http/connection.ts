@@ -1,70 +1,88 @@
 import { type IncomingMessage, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { type GatewayError, toErrorBody } from '../errors/gateway-error.ts';
-import { checkNode } from '../node-internals/check-node.ts';
-import { detachParser } from '../node-internals/http-parser.ts';
-import { readIntoSharedBuffer } from '../node-internals/shared-read-buffer.ts';
-import { headersTooLarge, parserFault, type ParserError, requestHeadFault, requestLineFault } from './malformed.ts';
+import { connectRefused, parserFault, type ParserError, requestHeadFault } from './malformed.ts';
 import { requestIdOf } from './arrival.ts';
 
 /** The options shared by all of a listener's connections. */
 export interface ConnectionOptions {
-  readonly maxHeaderBytes: number;
   /** Called for every request that is refused before it reaches the application. */
   readonly onRefused: (error: GatewayError, requestId: string) => void;
 }
 
-const CR = 13;
-const LF = 10;
+/** A request that the parser has read, and its response. */
+interface Received {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
 
 /**
- * A client's connection. It passes incoming bytes to Node's parser, one message at a time. It stops reading after a
- * refused message or after the last message allowed on the connection. The response to a refused message is written
- * after the responses to earlier requests.
+ * A client's connection. Passes requests to the application until one is refused, or until the last one allowed on the
+ * connection. The response to a refused message is written after the responses to earlier requests.
  */
 export class Connection {
   readonly #socket: Socket;
   readonly #app: RequestListener;
   readonly #options: ConnectionOptions;
-  readonly #parse: (bytes: Buffer) => void;
-  #latest: { readonly request: IncomingMessage; readonly response: ServerResponse } | undefined;
+  readonly #bytesBefore: number;
+  #latest: Received | undefined;
   #previous: ServerResponse | undefined;
-  /** The part of a message to which the next byte belongs: the request line, the rest of the head, or the body. */
-  #part: 'line' | 'head' | 'body' = 'line';
-  /** The beginning of a request line that is not yet complete. */
-  #line: Buffer | undefined;
-  #skippedBlankLine = false;
-  /** How many bytes of the next blank line (CR LF CR LF) have been received. The line is complete after 4. */
-  #blankLine = 0;
-  /** The number of body bytes not yet received. Undefined for a chunked body. */
-  #bodyLeft: number | undefined;
-  /** True if the parser has emitted a request that has not yet been passed to the application. */
-  #begun = false;
+  /** The requests that wait until the client has read earlier responses. */
+  #held: Received[] = [];
+  /** The requests that wait until the parser has returned. */
+  #late: Received[] = [];
   #closing = false;
   #refused = false;
 
-  /** Takes control of a socket that Node's HTTP server has just accepted. */
   constructor(socket: Socket, app: RequestListener, options: ConnectionOptions) {
     this.#socket = socket;
     this.#app = app;
     this.#options = options;
-    this.#parse = detachParser(socket);
-    const take = (chunk: Buffer) => this.#take(chunk);
-    // `data` events are emitted only for bytes put back with `unshift`. Bytes read into the shared buffer are passed to
-    // `take` directly.
-    socket.on('data', take);
-    readIntoSharedBuffer(socket, take);
+    // A TLS handshake counts as received bytes.
+    this.#bytesBefore = socket.bytesRead;
   }
 
   /** Handles a request whose head the parser has read. */
   begin(request: IncomingMessage, response: ServerResponse): void {
     const earlier = this.#latest?.response;
+    // Requests after the last one are not handled (RFC 9112 §9.6).
+    if (this.#refused || earlier?.shouldKeepAlive === false) return readNoMore(this.#socket);
     this.#previous = earlier?.writableFinished === false ? earlier : undefined;
     this.#latest = { request, response };
-    if (this.#closing) response.shouldKeepAlive = false;
+    if (this.#closing || asksForUpgrade(request)) response.shouldKeepAlive = false;
     const fault = requestHeadFault(request);
-    if (fault !== undefined) this.#refuse(fault);
-    else this.#begun = true;
+    if (fault !== undefined) this.refuse(fault);
+    // Node has stopped reading, because the client does not read. What had already arrived must wait, too.
+    else if (this.#held.length > 0 || this.#socket.isPaused()) this.#hold(this.#latest);
+    // The parser refuses some codings only after it has passed on the request.
+    else if (this.#late.length > 0 || request.headers['transfer-encoding'] !== undefined) this.#delay(this.#latest);
+    else this.#app(request, response);
+  }
+
+  /** Passes a request to the application once the parser has returned, in its order. */
+  #delay(received: Received): void {
+    this.#late.push(received);
+    if (this.#late.length > 1) return;
+    process.nextTick(() => {
+      for (const { request, response } of this.#late.splice(0)) this.#app(request, response);
+    });
+  }
+
+  #hold(received: Received): void {
+    this.#held.push(received);
+    if (this.#held.length === 1) this.#socket.once('resume', () => this.#release());
+  }
+
+  /** Passes the held requests to the application, each after the response to the one before. */
+  #release(): void {
+    const next = this.#held[0];
+    if (next === undefined || this.#socket.destroyed) return;
+    next.response.once('finish', () => {
+      this.#held.shift();
+      this.#release();
+    });
+    this.#app(next.request, next.response);
   }
 
   /** Handles an error from Node's parser or one of its timeouts. */
@@ -73,7 +91,7 @@ export class Connection {
     if (fault === undefined || !this.#socket.writable) this.#socket.destroy();
     // The parser reports this code when more bytes arrive after a message with `Connection: close`.
     else if (cause.code === 'HPE_CLOSED_CONNECTION') this.#refused = true;
-    else this.#refuse(fault);
+    else this.refuse(fault);
   }
 
   /**
@@ -86,9 +104,14 @@ export class Connection {
     if (response !== undefined && !response.headersSent) response.shouldKeepAlive = false;
   }
 
-  /** True if no request is being received and no response is pending. */
+  /** True if nothing has been received on the connection. */
+  get unused(): boolean {
+    return this.#latest === undefined && this.#socket.bytesRead === this.#bytesBefore;
+  }
+
+  /** True if no response is pending. Part of a request may have been received if the connection is not unused. */
   get idle(): boolean {
-    return this.#part === 'line' && this.#line === undefined && (this.#latest?.response.writableFinished ?? true);
+    return this.#latest?.response.writableFinished ?? this.unused;
   }
 
   /** Closes the connection at once. An incomplete response must not look complete to the client. */
@@ -103,115 +126,15 @@ export class Connection {
     this.#socket.destroySoon();
   }
 
-  #take(chunk: Buffer): void {
-    let at = 0;
-    while (at < chunk.length && !this.#refused) {
-      // Node pauses a connection while the client is not reading its responses.
-      if (this.#socket.isPaused()) {
-        this.#socket.unshift(Buffer.from(chunk.subarray(at)));
-        return;
-      }
-      if (this.#part === 'line') at = this.#takeLine(chunk, at);
-      else if (this.#part === 'head') at = this.#takeHead(chunk, at, at);
-      else at = this.#takeBody(chunk, at);
-    }
-  }
-
-  #takeLine(chunk: Buffer, at: number): number {
-    // Bytes after the last request are not read (RFC 9112 §9.6).
-    if (this.#latest?.response.shouldKeepAlive === false) return chunk.length;
-    const lf = chunk.indexOf(LF, at);
-    if (lf < 0) {
-      const part = chunk.subarray(at);
-      const line = this.#line === undefined ? Buffer.from(part) : Buffer.concat([this.#line, part]);
-      this.#line = line;
-      if (line.length > this.#options.maxHeaderBytes) this.#refuse(headersTooLarge());
-      else this.#parse(part);
-      return chunk.length;
-    }
-    const line = this.#line === undefined ? chunk : Buffer.concat([this.#line, chunk.subarray(at, lf)]);
-    const from = this.#line === undefined ? at : 0;
-    const to = this.#line === undefined ? lf : line.length;
-    this.#line = undefined;
-    // One blank line before a request line is allowed (RFC 9112 §2.2).
-    if (to - from === 1 && line[from] === CR && !this.#skippedBlankLine) {
-      this.#skippedBlankLine = true;
-      this.#parse(chunk.subarray(at, lf + 1));
-      return lf + 1;
-    }
-    const fault = requestLineFault(line, from, to);
-    if (fault !== undefined) {
-      this.#refuse(fault);
-      return chunk.length;
-    }
-    this.#skippedBlankLine = false;
-    this.#part = 'head';
-    this.#blankLine = 2;
-    return this.#takeHead(chunk, at, lf + 1);
-  }
-
-  #takeHead(chunk: Buffer, at: number, searchFrom: number): number {
-    const end = this.#pastBlankLine(chunk, searchFrom);
-    this.#parse(at === 0 && end === chunk.length ? chunk : chunk.subarray(at, end));
-    // The parser refuses some heads only after emitting the request. The request is therefore passed to the application
-    // only after the parser has returned.
-    if (this.#begun && !this.#refused) this.#dispatch();
-    if (this.#blankLine !== 4 || this.#endMessage()) return end;
-    this.#part = 'body';
-    const length = this.#latest?.request.headers['content-length'];
-    this.#bodyLeft = length === undefined ? undefined : Number(length);
-    return end;
-  }
-
-  #dispatch(): void {
-    this.#begun = false;
-    if (this.#latest !== undefined) this.#app(this.#latest.request, this.#latest.response);
-  }
-
-  #takeBody(chunk: Buffer, at: number): number {
-    // A chunked body ends with a blank line but can also contain blank lines, so the parser decides where it ends.
-    const end =
-      this.#bodyLeft === undefined
-        ? this.#pastBlankLine(chunk, at)
-        : Math.min(chunk.length, at + Math.max(1, this.#bodyLeft));
-    if (this.#bodyLeft !== undefined) this.#bodyLeft -= end - at;
-    this.#parse(chunk.subarray(at, end));
-    this.#endMessage();
-    return end;
-  }
-
-  /** Returns whether the latest message is complete, in which case the next byte starts a request line. */
-  #endMessage(): boolean {
-    if (this.#latest?.request.complete === false) return false;
-    this.#part = 'line';
-    return true;
-  }
-
-  /** Returns the index after the next blank line. The blank line may have started in an earlier chunk. */
-  #pastBlankLine(chunk: Buffer, from: number): number {
-    let found = this.#blankLine === 4 ? 0 : this.#blankLine;
-    let at = from;
-    while (found < 4 && at < chunk.length) {
-      const byte = chunk[at];
-      at += 1;
-      if (byte === CR) found = found === 2 ? 3 : 1;
-      else if (byte === LF && (found === 1 || found === 3)) found += 1;
-      else {
-        found = 0;
-        const next = chunk.indexOf(CR, at);
-        at = next < 0 ? chunk.length : next;
-      }
-    }
-    this.#blankLine = found;
-    return at;
-  }
-
-  #refuse(error: GatewayError): void {
+  /** Refuses the message that the parser has read or is reading, and reads no others. */
+  refuse(error: GatewayError): void {
     if (this.#refused) return;
     this.#refused = true;
+    readNoMore(this.#socket);
     const latest = this.#latest;
     // The refused message is the latest request if that request is incomplete; otherwise, it is a later message.
     const own = latest?.request.complete === false ? latest : undefined;
+    this.#late = this.#late.filter((one) => one !== own);
     const id = requestIdOf(own?.request.headers['x-request-id']);
     this.#options.onRefused(error, id);
     const pending = own === undefined ? latest?.response : this.#previous;
@@ -231,7 +154,6 @@ export function attachConnections(
   app: RequestListener,
   options: ConnectionOptions,
 ): ReadonlySet<Connection> {
-  checkNode();
   const connections = new Set<Connection>();
   const bySocket = new WeakMap<object, Connection>();
   const received: RequestListener = (request, response) => {
@@ -245,7 +167,15 @@ export function attachConnections(
     const connection = new Connection(socket, app, options);
     connections.add(connection);
     bySocket.set(socket, connection);
+    // With a listener for data, Node reads through the stream, which holds back what arrives while the connection is
+    // paused. A TLS socket would otherwise pass it to the paused parser, which then fails.
+    if (event === 'secureConnection') socket.on('data', discard);
     socket.once('close', () => connections.delete(connection));
+  });
+  // The gateway is not a forward proxy. Node no longer reads from such a connection, and would end it without a response.
+  server.on('connect', (_request, socket: Duplex) => {
+    socket.on('error', () => socket.destroy());
+    bySocket.get(socket)?.refuse(connectRefused());
   });
   server.on('clientError', (cause, socket) => {
     const connection = bySocket.get(socket);
@@ -270,6 +200,21 @@ export function breakOff(res: ServerResponse): void {
 /** Returns whether the operating system has received the complete response. */
 export function isSent(res: ServerResponse): boolean {
   return res.writableEnded && !res.destroyed && res.socket?.writableLength === 0;
+}
+
+/**
+ * Returns whether a client asks for another protocol. It gets an ordinary response, and the connection is closed, because
+ * Node loses what has arrived together with such a request.
+ */
+function asksForUpgrade({ headers: { upgrade, connection = '' } }: IncomingMessage): boolean {
+  return upgrade !== undefined && /upgrade/i.test(connection);
+}
+
+const discard = () => undefined;
+
+/** Discards what else arrives, so that the parser sees none of it. The end of the connection is still noticed. */
+function readNoMore(socket: Socket): void {
+  socket.removeAllListeners('data').on('data', discard);
 }
 
 /** The time allowed for a refused client to read the response, in milliseconds. The connection is then destroyed. */

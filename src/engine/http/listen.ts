@@ -9,6 +9,7 @@ import { createTlsServer, type SecureListening } from './tls-listener.ts';
 
 /** Options for a listener. */
 export interface ListenerOptions extends ConnectionOptions {
+  readonly maxHeaderBytes: number;
   readonly host: string;
   readonly port: number;
   /** Whether other processes may listen on the same port, so that the operating system divides connections among them. */
@@ -23,7 +24,7 @@ export interface ListenerOptions extends ConnectionOptions {
 }
 
 /** The parts of a client's connection that are needed to close it. */
-type Closable = Pick<Connection, 'idle' | 'end'>;
+type Closable = Pick<Connection, 'idle' | 'unused' | 'end'>;
 
 /** A server and its open connections, before it starts listening. */
 export interface ListenerServer {
@@ -130,12 +131,17 @@ async function closeServer(
   const idleSince = new Map<Closable, number>();
   const sweep = setInterval(() => {
     const now = performance.now();
+    let isWaiting = false;
     for (const connection of [...connections, ...handshakes.values()]) {
       const since = idleSince.get(connection) ?? now;
       if (!connection.idle) idleSince.delete(connection);
-      else if (now - since >= idleMs) connection.end();
-      else idleSince.set(connection, since);
+      else if (now - since < idleMs) {
+        idleSince.set(connection, since);
+        isWaiting = true;
+      } else if (connection.unused) connection.end();
     }
+    // Only Node knows whether part of another request has arrived on a connection that has been used.
+    if (!isWaiting) server.closeIdleConnections();
   }, SWEEP_MS);
   await closed;
   clearTimeout(timer);

@@ -6,63 +6,6 @@ import { GatewayError } from '../errors/gateway-error.ts';
  * the admin side, before the application receives a message. Node's parser already refuses most such messages.
  */
 
-const SPACE = 0x20;
-const NO_BREAK_SPACE = 0xa0;
-const CONNECT = Buffer.from('CONNECT ');
-const VERSION = Buffer.from('HTTP/1.');
-const OTHER_VERSION = /^\S+ \S+ HTTP\/\d+(?:\.\d+)?\r$/;
-
-/** Contains 1 for each byte that is allowed in a token (RFC 9110 §5.6.2). */
-const TOKEN = new Uint8Array(256);
-for (const char of "!#$%&'*+.^_`|~-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
-  TOKEN[char.charCodeAt(0)] = 1;
-
-/**
- * Returns the reason why a request line must be refused, or undefined if it is valid. In `bytes`, the line starts at
- * index `from`, and its LF is at index `to`. The bytes are inspected directly to avoid creating a string for each line.
- */
-export function requestLineFault(bytes: Buffer, from = 0, to = bytes.length): GatewayError | undefined {
-  // The gateway is not a forward proxy. If CONNECT were not refused here, Node would end the connection without a
-  // response.
-  if (startsWith(bytes, from, CONNECT)) return malformed('This server is not a proxy: CONNECT is refused.');
-  if (isRequestLine(bytes, from, to)) return undefined;
-  return malformed(
-    OTHER_VERSION.test(bytes.toString('latin1', from, to))
-      ? 'The HTTP version must be 1.1 or 1.0.'
-      : 'The request line must be a method, a target and a version, separated by single spaces.',
-  );
-}
-
-/**
- * Returns whether a line is a valid request line: a method, a target and a version, separated by single spaces, with a
- * CR before the LF (RFC 9112 §3).
- */
-function isRequestLine(bytes: Buffer, from: number, to: number): boolean {
-  let at = from;
-  while (at < to && TOKEN[bytes[at] ?? 0] === 1) at += 1;
-  if (at === from || bytes[at] !== SPACE) return false;
-  const target = at + 1;
-  at = target;
-  while (at < to && !isSpace(bytes[at] ?? 0)) at += 1;
-  if (at === target || bytes[at] !== SPACE) return false;
-  const version = at + 1;
-  const minor = bytes[version + VERSION.length];
-  return (
-    to === version + VERSION.length + 2 &&
-    startsWith(bytes, version, VERSION) &&
-    (minor === 0x30 || minor === 0x31) &&
-    bytes[to - 1] === 0x0d
-  );
-}
-
-// Some servers also accept a tab, LF, vertical tab, form feed, CR or no-break space as a separator.
-const isSpace = (byte: number) => byte === SPACE || (byte >= 9 && byte <= 13) || byte === NO_BREAK_SPACE;
-
-function startsWith(bytes: Buffer, from: number, prefix: Buffer): boolean {
-  for (let at = 0; at < prefix.length; at += 1) if (bytes[from + at] !== prefix[at]) return false;
-  return true;
-}
-
 const AUTHORITY = /^(https?):\/\/([^/?#]*)/i;
 const DEFAULT_PORT = { http: /:80$/, https: /:443$/ };
 
@@ -72,6 +15,7 @@ const HOST = /^(?:[\w.~%!$&'()*+,;=-]*|\[[\da-f:.]+\])(?::\d{0,5})?$/i;
 
 /** Returns the reason why a request head accepted by Node's parser must be refused, or undefined if it is valid. */
 export function requestHeadFault({ rawHeaders, httpVersion, url = '' }: IncomingMessage): GatewayError | undefined {
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return unknownVersion();
   let host: string | undefined;
   let credentials = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -124,19 +68,25 @@ export interface ParserError extends Error {
  * error.
  */
 export function parserFault({ code, reason = '' }: ParserError): GatewayError | undefined {
-  if (code === 'HPE_HEADER_OVERFLOW') return headersTooLarge();
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return new GatewayError('headers_too_large', 'The headers of the request are too large.');
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return new GatewayError('request_timeout', 'The request was not received in time.');
   // The parser uses the same code for an unknown coding and for a coding combined with a Content-Length. Only the
   // second case is ambiguous.
   if (code === 'HPE_INVALID_TRANSFER_ENCODING' && !/content-length/i.test(reason)) return unknownCoding();
+  if (code === 'HPE_INVALID_VERSION') return unknownVersion();
+  if (code !== undefined && REQUEST_LINE.has(code))
+    return malformed('The request line must be a method, a target and a version, separated by single spaces.');
   return code?.startsWith('HPE_') ? malformed('The request is not well-formed HTTP.') : undefined;
 }
 
-/** Returns the refusal for a request whose head is larger than `listen.maxHeaderBytes`. */
-export function headersTooLarge(): GatewayError {
-  return new GatewayError('headers_too_large', 'The headers of the request are too large.');
-}
+const REQUEST_LINE: ReadonlySet<string> = new Set(['HPE_INVALID_METHOD', 'HPE_INVALID_URL', 'HPE_INVALID_CONSTANT']);
+
+/** Returns the refusal for the method CONNECT. */
+export const connectRefused = (): GatewayError => malformed('This server is not a proxy: CONNECT is refused.');
+
+const unknownVersion = () => malformed('The HTTP version must be 1.1 or 1.0.');
 
 function malformed(text: string): GatewayError {
   return new GatewayError('malformed_request', text);

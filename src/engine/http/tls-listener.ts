@@ -16,7 +16,7 @@ export interface SecureListening {
 }
 
 /** The parts of a connection that are needed to close it before its TLS handshake is complete. */
-type Handshake = Pick<Connection, 'idle' | 'end'>;
+type Handshake = Pick<Connection, 'idle' | 'unused' | 'end'>;
 
 /** Creates an HTTPS server. `handshakes` contains connections whose handshakes are incomplete, keyed by peer. */
 export function createTlsServer(
@@ -36,7 +36,7 @@ export function createTlsServer(
   server.on('connection', (socket: Socket) => {
     const peer = peerOf(socket);
     // A handshake takes only a few round trips, so a closing listener does not wait for it to complete.
-    handshakes.set(peer, { idle: true, end: () => socket.destroy() });
+    handshakes.set(peer, { idle: true, unused: true, end: () => socket.destroy() });
     socket.once('close', () => handshakes.delete(peer));
   });
   server.on('secureConnection', (socket) => {

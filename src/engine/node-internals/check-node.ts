@@ -1,6 +1,5 @@
 import { Socket } from 'node:net';
 import { StartFault } from '../model/fault.ts';
-import { hasReadBuffer } from './shared-read-buffer.ts';
 
 /**
  * Checks that the running version of Node has the inner parts on which this folder relies. Throws a `StartFault` that
@@ -8,10 +7,7 @@ import { hasReadBuffer } from './shared-read-buffer.ts';
  * `socket` is a new socket of this version.
  */
 export function checkNode(socket: Socket = new Socket()): void {
-  const missing = [
-    ...(['push', '_write', '_writev'] as const).filter((name) => typeof socket[name] !== 'function'),
-    ...(hasReadBuffer(socket) ? [] : ['the buffer of onread']),
-  ];
+  const missing = (['push', '_write', '_writev'] as const).filter((name) => typeof socket[name] !== 'function');
   if (missing.length > 0) throw unsupportedNode(`its sockets lack ${missing.join(', ')}`);
 }
 

@@ -4,9 +4,7 @@ import { once } from 'node:events';
 import { expect, it, onTestFinished } from 'vitest';
 import { checkNode } from '../../../src/engine/node-internals/check-node.ts';
 import { readAfterWriteError } from '../../../src/engine/node-internals/failed-writes.ts';
-import { detachParser } from '../../../src/engine/node-internals/http-parser.ts';
 import { interceptReceived } from '../../../src/engine/node-internals/received-bytes.ts';
-import { readIntoSharedBuffer } from '../../../src/engine/node-internals/shared-read-buffer.ts';
 
 /*
  * Each inner part of Node on which Portico relies, as this version of Node has it. `.github/workflows/ci.yml` runs these
@@ -38,31 +36,6 @@ it.each([
   expect(() => checkNode(socket)).toThrow(
     `node: version ${process.version} is not supported, because its sockets lack`,
   );
-});
-
-it('a version of Node without the buffer of onread is refused at the start', () => {
-  const socket = Object.create(Socket.prototype) as Socket;
-  expect(() => checkNode(socket)).toThrow('its sockets lack the buffer of onread');
-});
-
-it('the parser of an HTTP server is the only listener of data on a new connection', async () => {
-  const server = createServer((_request, response) => void response.end('heard'));
-  const heard = Promise.withResolvers<boolean>();
-  server.once('connection', (socket) => {
-    const parse = detachParser(socket);
-    expect(socket.listenerCount('data')).toBe(0);
-    expect(() => detachParser(socket)).toThrow('its HTTP parser is attached differently');
-    readIntoSharedBuffer(socket, (chunk) => {
-      heard.resolve(chunk.buffer.byteLength === 64 * 1024);
-      parse(chunk);
-    });
-  });
-  const client = await connected(server);
-  client.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
-  const [response] = (await once(client, 'data')) as [Buffer];
-  expect(String(response)).toContain('heard');
-  // The bytes were in the shared buffer.
-  expect(await heard.promise).toBe(true);
 });
 
 it('a socket passes everything that it receives to its own push', async () => {
