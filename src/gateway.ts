@@ -118,7 +118,13 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     },
     features,
   );
-  engine.prepare(settings, start).use();
+  const first = engine.prepare(settings, start);
+  try {
+    first.use();
+  } catch (error) {
+    void first.discard();
+    throw error;
+  }
   const edges = openEdges(engine.current());
   const reload = createReload({
     read: given.readSettings,

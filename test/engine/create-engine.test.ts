@@ -33,3 +33,19 @@ it('goes back to the configuration in use if a reload fails when requests alread
   // The first configuration is used at the start and after the failure.
   expect(used).toEqual([100, 100, -7, 7, -100]);
 });
+
+it('closes what it has started if the first configuration cannot be used', async () => {
+  const events: string[] = [];
+  const broken: Feature = {
+    name: 'broken',
+    start: () => ({
+      use() {
+        throw new Error('not usable');
+      },
+      close: () => void events.push('closed'),
+    }),
+  };
+  const upstream = await startFakeUpstream(exampleResponse);
+  await expect(startTestGateway({ upstream, features: [broken] })).rejects.toThrow('not usable');
+  expect(events).toEqual(['closed']);
+});

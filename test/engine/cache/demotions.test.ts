@@ -71,6 +71,17 @@ describe('the demotions that gateways share', () => {
     expect(demotions.areKnown()).toBe(false);
   });
 
+  // A reload may have created the guard before the operation was demoted.
+  it('apply to a guard that requests use only later', () => {
+    const demotions = open();
+    demotions.announce('listIdeas');
+    demotions.applyTo({
+      guard: { demote: (operation) => void demoted.push(operation) },
+      cache: { retain: () => 0 },
+    });
+    expect(demoted).toEqual(['listIdeas']);
+  });
+
   it('are announced once, and stored when the log contains them', async () => {
     const demotions = open();
     demotions.announce('listIdeas');
