@@ -1,24 +1,20 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { staticFiles } from '../../../src/features/console/static-files.ts';
 import { withReferenceServer } from '../../reference/with-reference-server.ts';
 import { startTestGateway, type TestGateway } from '../../builders/test-gateway.ts';
 
-const FEATURES = join(import.meta.dirname, '..', '..', '..', 'src', 'features');
-const PUBLIC = join(FEATURES, 'console', 'public');
-/** The folders of the pages that other features have. */
-const PAGES = readdirSync(FEATURES)
-  .map((name) => join(FEATURES, name, 'pages'))
-  .filter((folder) => existsSync(folder));
-const served = () => staticFiles(PAGES.map((folder) => ({ folder })));
-
+const PUBLIC = join(import.meta.dirname, '..', '..', '..', 'src', 'features', 'console', 'public');
 describe('the console', () => {
   const { server } = withReferenceServer();
   let gateway: TestGateway;
   beforeAll(async () => {
     gateway = await startTestGateway({ upstream: server() });
   });
+  /** The folders of the other features' pages. A feature that is off has none. */
+  const folders = () => [...new Set(gateway.gateway.services.features.pages.map(({ folder }) => folder))];
+  const served = () => staticFiles(folders().map((folder) => ({ folder })));
 
   it('is where the admin listener redirects a browser', async () => {
     const root = await gateway.admin('/');
@@ -54,7 +50,7 @@ describe('the console', () => {
       readdirSync(folder, { recursive: true, encoding: 'utf8', withFileTypes: true })
         .filter((entry) => entry.isFile())
         .map((entry) => base + join(entry.parentPath, entry.name).slice(folder.length));
-    const names = [...filesIn(PUBLIC, ''), ...PAGES.flatMap((folder) => filesIn(folder, '/pages'))]
+    const names = [...filesIn(PUBLIC, ''), ...folders().flatMap((folder) => filesIn(folder, '/pages'))]
       // An index page is served at its folder's path.
       .map((name) => (name === '/index.html' ? '/' : name.replace(/\/index\.html$/, '')));
     expect(names).toEqual(expect.arrayContaining(['/', '/main.js', '/pages/traffic.js', '/pages/audit.js']));
