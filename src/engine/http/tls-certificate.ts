@@ -1,10 +1,9 @@
-import { constants, createPrivateKey, randomBytes, X509Certificate } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { constants, randomBytes } from 'node:crypto';
+import { statSync } from 'node:fs';
 import type { Server } from 'node:https';
-import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import type { SecureContextOptions } from 'node:tls';
 import type { TlsOptions } from '../config/general-options.ts';
-import { fileReason } from '../../lib/file-reason.ts';
-import { readSecretFile } from '../../lib/secret-file.ts';
+import { type CertificateFault, readCertificateFiles } from '../../lib/certificate-files.ts';
 import type { Clock } from '../../lib/clock.ts';
 
 /** The certificate and key of the public listener, as read from their files. */
@@ -17,10 +16,7 @@ export interface TlsIdentity {
 }
 
 /** A problem with one of the files. `key` is the key under `listen.tls` that contains the file's path. */
-export interface TlsFault {
-  readonly key: keyof TlsOptions;
-  readonly message: string;
-}
+export type TlsFault = CertificateFault<keyof TlsOptions>;
 
 /** The result of reading the files: the identity, or all problems with the files. */
 type TlsReading =
@@ -44,52 +40,14 @@ const CIPHERS = [
   'ECDHE-RSA-CHACHA20-POLY1305',
 ].join(':');
 
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
-
 /** Reads and checks the files. Reports all problems, not only the first. */
 export function readTlsIdentity(options: TlsOptions): TlsReading {
-  const faults: TlsFault[] = [];
-  const read = (key: 'certFile' | 'keyFile' | 'clientCaFile'): string | undefined => {
-    const path = options[key];
-    if (path === undefined) return undefined;
-    try {
-      return readFileSync(path, 'utf8');
-    } catch (error) {
-      faults.push({ key, message: `the file ${path} cannot be read: ${fileReason(error)}` });
-      return undefined;
-    }
-  };
-  const certificates = (key: 'certFile' | 'clientCaFile', text: string | undefined): X509Certificate[] => {
-    if (text === undefined) return [];
-    try {
-      const found = (text.match(CERTIFICATE) ?? []).map((pem) => new X509Certificate(pem));
-      if (found.length === 0) faults.push({ key, message: 'contains no certificate in PEM format' });
-      return found;
-    } catch {
-      faults.push({ key, message: 'contains a certificate that cannot be read' });
-      return [];
-    }
-  };
-  const passphrase = options.passphraseFile === undefined ? undefined : readSecretFile(options.passphraseFile);
-  if (passphrase !== undefined && 'fault' in passphrase)
-    faults.push({ key: 'passphraseFile', message: passphrase.fault });
-  const cert = read('certFile');
-  const chain = certificates('certFile', cert);
-  const key = read('keyFile');
-  const secret = passphrase !== undefined && 'text' in passphrase ? { passphrase: passphrase.text } : {};
-  const ca = read('clientCaFile');
-  certificates('clientCaFile', ca);
+  const section = { authorities: 'clientCaFile', takesPassphrase: true } as const;
+  const { contents, chain, faults } = readCertificateFiles(options, section);
   const [leaf] = chain;
-  if (key !== undefined) {
-    const fault = keyFault(key, secret, leaf);
-    if (fault !== undefined) faults.push({ key: 'keyFile', message: fault });
-  }
-  if (faults.length > 0 || leaf === undefined || key === undefined || cert === undefined) return { faults };
+  if (contents === undefined || leaf === undefined) return { faults };
   const context: SecureContextOptions = {
-    cert,
-    key,
-    ...secret,
-    ...(ca !== undefined && { ca }),
+    ...contents,
     ciphers: CIPHERS,
     honorCipherOrder: false,
     minVersion: options.minVersion === '1.3' ? 'TLSv1.3' : 'TLSv1.2',
@@ -99,35 +57,8 @@ export function readTlsIdentity(options: TlsOptions): TlsReading {
     // certificates.
     ticketKeys: randomBytes(48),
   };
-  try {
-    createSecureContext(context);
-  } catch (error) {
-    return { faults: [{ key: 'certFile', message: `cannot be used (${opensslReason(error)})` }] };
-  }
   const notAfter = Math.min(...chain.map((one) => Date.parse(one.validTo)));
   return { identity: { context, notAfter, fingerprint: leaf.fingerprint256 }, faults: [] };
-}
-
-function keyFault(
-  key: string,
-  secret: { readonly passphrase?: string },
-  leaf: X509Certificate | undefined,
-): string | undefined {
-  try {
-    const parsed = createPrivateKey({ key, ...secret });
-    return leaf?.checkPrivateKey(parsed) === false ? 'does not belong to the certificate in certFile' : undefined;
-  } catch {
-    const isEncrypted = key.includes('ENCRYPTED');
-    if (!isEncrypted) return 'contains no private key in PEM format';
-    return secret.passphrase === undefined
-      ? 'is encrypted, so passphraseFile is required'
-      : 'cannot be decrypted with the passphrase in passphraseFile';
-  }
-}
-
-/** Returns the reason that OpenSSL gives for an error. The reason never contains any content from the files. */
-function opensslReason(error: unknown): string {
-  return error instanceof Error && 'reason' in error ? String(error.reason) : 'unknown reason';
 }
 
 /** A running listener's certificate, which is replaced without a restart when its files change. */

@@ -1,7 +1,4 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { createSecureContext } from 'node:tls';
-import { fileReason } from '../../../lib/file-reason.ts';
+import { type CertificateContents, readCertificateFiles } from '../../../lib/certificate-files.ts';
 import { readSecretFile } from '../../../lib/secret-file.ts';
 import { MIN_SEAL_KEY } from './seal.ts';
 
@@ -163,7 +160,7 @@ export interface RedisSecrets {
   /** The keys that seal shared values, the current one first. Empty or absent if values are not sealed. */
   readonly sealKeys?: readonly string[];
   /** Certificates and keys in PEM format. Undefined if no file is configured. */
-  readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
+  readonly tls?: CertificateContents;
 }
 
 /**
@@ -208,14 +205,15 @@ export function readRedisSecrets(options: RedisOptions): RedisSecretsReading {
     for (const key of ['username', 'password', 'passwordFile'] as const)
       if (options[key] !== undefined)
         faults.push({ key, message: 'is set, but the URL contains a user or a password' });
-  const tls = options.tls && readTlsFiles(options.tls, faults);
+  const tls = options.tls && readCertificateFiles(options.tls, { authorities: 'caFile', takesPassphrase: false });
+  faults.push(...(tls?.faults ?? []).map(({ key, message }) => ({ key: `tls.${key}`, message })));
   if (faults.length > 0) return { faults };
   const secrets = {
     url,
     password,
     ...(sentinelPassword !== undefined && { sentinelPassword }),
     ...(sealKeys.length > 0 && { sealKeys }),
-    ...(tls !== undefined && { tls }),
+    ...(tls?.contents !== undefined && { tls: tls.contents }),
   };
   return { secrets, faults: [] };
 }
@@ -246,55 +244,4 @@ function isDecodable(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
-
-function readTlsFiles(options: RedisTlsOptions, faults: RedisSecretFault[]): RedisSecrets['tls'] {
-  const before = faults.length;
-  const refuse = (key: string, message: string) => void faults.push({ key: `tls.${key}`, message });
-  const read = (key: 'caFile' | 'certFile' | 'keyFile'): string | undefined => {
-    const path = options[key];
-    if (path === undefined) return undefined;
-    try {
-      return readFileSync(path, 'utf8');
-    } catch (error) {
-      refuse(key, `the file ${path} cannot be read: ${fileReason(error)}`);
-      return undefined;
-    }
-  };
-  const leafOf = (key: 'caFile' | 'certFile', text: string | undefined): X509Certificate | undefined => {
-    if (text === undefined) return undefined;
-    try {
-      const [leaf] = (text.match(CERTIFICATE) ?? []).map((pem) => new X509Certificate(pem));
-      if (leaf === undefined) refuse(key, 'contains no certificate in PEM format');
-      return leaf;
-    } catch {
-      refuse(key, 'contains a certificate that cannot be read');
-      return undefined;
-    }
-  };
-  const [ca, cert, key] = [read('caFile'), read('certFile'), read('keyFile')];
-  leafOf('caFile', ca);
-  const leaf = leafOf('certFile', cert);
-  if (key !== undefined) {
-    try {
-      const parsed = createPrivateKey(key);
-      if (leaf?.checkPrivateKey(parsed) === false) refuse('keyFile', 'does not belong to the certificate in certFile');
-    } catch {
-      refuse('keyFile', 'contains no unencrypted private key in PEM format');
-    }
-  }
-  const files = {
-    ...(ca !== undefined && { ca }),
-    ...(cert !== undefined && { cert }),
-    ...(key !== undefined && { key }),
-  };
-  if (faults.length > before) return files;
-  try {
-    createSecureContext(files);
-  } catch {
-    refuse('certFile', 'cannot be used by OpenSSL');
-  }
-  return files;
 }
