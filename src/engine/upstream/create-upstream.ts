@@ -33,7 +33,7 @@ import { createConnections } from './connections.ts';
 import { createHealthProbes } from './pool/health-probes.ts';
 import type { UpstreamAddress } from './upstream-url.ts';
 import { createProxy, sendProxied, isShort, readShort, type Upload } from './send-proxied.ts';
-import { createStop, sendBuffered, type Stop, sendRequest, upstreamPath } from './sending.ts';
+import { createStop, sendBuffered, sendStreamed, type Stop, upstreamPath } from './sending.ts';
 import { createRetryBudget, createRetryingSender, type SendOnce } from './retries.ts';
 import { type ExceededLimit, observeLimits, type ObservedPass } from './observe-limits.ts';
 import { type UpstreamOptions, withoutLimits } from './upstream-options.ts';
@@ -228,9 +228,9 @@ export function createUpstream(
   };
 
   /** Sends a request and returns the head of the response and the unread body. */
-  const sendStreamed = (request: UpstreamRequest, path: string, stop: Stop) => {
+  const sendAndStream = (request: UpstreamRequest, path: string, stop: Stop) => {
     const bounds = { stop, readerTimeoutMs: options.clientTimeoutMs };
-    return send(request, path, (to, wire, progress) => sendRequest(to, wire, bounds, progress));
+    return send(request, path, (to, wire, progress) => sendStreamed(to, wire, bounds, progress));
   };
 
   const transparent = async (
@@ -239,7 +239,7 @@ export function createUpstream(
     stop: Stop,
     onHead: () => void,
   ): Promise<ExchangedResponse> => {
-    const { sent, attempts } = await sendStreamed(request, path, stop);
+    const { sent, attempts } = await sendAndStream(request, path, stop);
     onHead();
     return { ...(await transparentResponse(sent, options.maxResponseBytes)), attempts };
   };
@@ -270,7 +270,7 @@ export function createUpstream(
       const proxied = { method, path, headers, body: body ?? upload.stream, length: upload.length, session };
       return { ...(await sendProxied(proxy, proxied, { stop, options })), attempts: 1 };
     }
-    const { sent, attempts } = await sendStreamed(request, path, stop);
+    const { sent, attempts } = await sendAndStream(request, path, stop);
     return { ...sent, attempts };
   };
 

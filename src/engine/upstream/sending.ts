@@ -151,6 +151,107 @@ export function createStop(): Stop {
   };
 }
 
+/**
+ * One request on its way, and the handler of what happens to it. A subclass decides what becomes of the response's body.
+ * The events are methods rather than functions in an object, so that a request needs no function of its own for each.
+ */
+abstract class Sending<T> implements Dispatcher.DispatchHandler {
+  protected readonly request: WireRequest;
+  protected phase: ExchangePhase = 'connecting';
+  readonly #stop: Stop;
+  readonly #progress: SendProgress;
+  #controller: Dispatcher.DispatchController | undefined;
+  #isFramed = false;
+  #resolve: ((sent: T) => void) | undefined;
+  #reject: ((error: Error) => void) | undefined;
+
+  constructor(request: WireRequest, stop: Stop, progress: SendProgress) {
+    this.request = request;
+    this.#stop = stop;
+    this.#progress = progress;
+  }
+
+  /** Called with the head of a final response. */
+  protected abstract begin(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: HeaderPairs,
+    reason: string | undefined,
+  ): void;
+  abstract onResponseData(controller: Dispatcher.DispatchController, part: Buffer): void;
+  /** Called once the whole body has arrived. */
+  protected abstract complete(): void;
+
+  /**
+   * Sends the request. Rejects with an `UpstreamFailure`, or with undici's error for a request that cannot be written.
+   */
+  over(dispatcher: RequestSender): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const { reason } = this.#stop;
+      if (reason) return reject(reason);
+      this.#resolve = resolve;
+      this.#reject = reject;
+      this.#stop.listen((given) => this.giveUp(given));
+      return void dispatcher.dispatch(this.request, this);
+    });
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    this.phase = 'waiting';
+    if (this.#stop.reason) controller.abort(this.#stop.reason);
+  }
+
+  onResponseStarted(): void {
+    this.#progress.responseStarted = true;
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    _headers: unknown,
+    reason: string | undefined,
+  ): void {
+    this.#progress.responseStarted = true;
+    const { method, session } = this.request;
+    const head = readHead({ method, status, reason, rawHeaders: controller.rawHeaders, session });
+    if (head instanceof UpstreamFailure) return this.giveUp(head);
+    this.phase = 'body';
+    this.#isFramed = head.isFramed;
+    return this.begin(controller, status, head.headers, reason);
+  }
+
+  onResponseEnd(): void {
+    if (this.request.broken && !this.#isFramed) return this.fail(new UpstreamFailure('truncated'));
+    this.finish();
+    return this.complete();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.fail(error);
+  }
+
+  protected resolve(sent: T): void {
+    this.#resolve?.(sent);
+  }
+
+  /** Called when the exchange no longer needs to be stopped. */
+  protected finish(): void {
+    this.#stop.listen(undefined);
+  }
+
+  protected fail(error: unknown): void {
+    this.finish();
+    this.#reject?.(sendingFailure(error, this.request, this.phase));
+  }
+
+  protected giveUp(reason: UpstreamFailure): void {
+    this.fail(reason);
+    if (this.#controller === undefined) this.request.stopConnecting?.();
+    else this.#controller.abort(reason);
+  }
+}
+
 /** A complete response in memory. Its content coding has not been removed. */
 export interface BufferedResponse {
   readonly status: number;
@@ -166,74 +267,54 @@ interface BufferedBounds {
   readonly limit: number;
 }
 
+/** Collects the parts of the body, without an intermediate stream. */
+class BufferedSending extends Sending<BufferedResponse> {
+  readonly #limit: number;
+  readonly #parts: Buffer[] = [];
+  #length = 0;
+  #status = 0;
+  #headers: HeaderPairs = [];
+
+  constructor(request: WireRequest, { stop, limit }: BufferedBounds, progress: SendProgress) {
+    super(request, stop, progress);
+    this.#limit = limit;
+  }
+
+  protected override begin(_controller: Dispatcher.DispatchController, status: number, headers: HeaderPairs): void {
+    this.#status = status;
+    this.#headers = headers;
+    const declared = Number(headerValue(headers, 'content-length') ?? 0);
+    if (declared > this.#limit && this.request.method !== 'HEAD') this.#refuseSize();
+  }
+
+  override onResponseData(_controller: Dispatcher.DispatchController, part: Buffer): void {
+    this.#length += part.length;
+    if (this.#length > this.#limit) this.#refuseSize();
+    else this.#parts.push(part);
+  }
+
+  protected override complete(): void {
+    const [first] = this.#parts;
+    const body = this.#parts.length === 1 && first ? first : Buffer.concat(this.#parts, this.#length);
+    this.resolve({ status: this.#status, headers: this.#headers, body });
+  }
+
+  #refuseSize(): void {
+    this.giveUp(new UpstreamFailure('too_large', { limitBytes: this.#limit }));
+  }
+}
+
 /**
- * Sends a request once and resolves with the whole response. Does not use an intermediate stream. Rejects with the same
- * errors as `sendRequest`.
+ * Sends a request once and resolves with the whole response. Rejects with an `UpstreamFailure`, or with undici's error
+ * for a request that cannot be written.
  */
 export function sendBuffered(
   dispatcher: RequestSender,
   request: WireRequest,
-  { stop, limit }: BufferedBounds,
+  bounds: BufferedBounds,
   progress: SendProgress,
 ): Promise<BufferedResponse> {
-  return new Promise((resolve, reject) => {
-    if (stop.reason) return reject(stop.reason);
-    let phase: ExchangePhase = 'connecting';
-    let controller: Dispatcher.DispatchController | undefined;
-    let status = 0;
-    let head: ResponseHead = { headers: [], isFramed: false };
-    const parts: Buffer[] = [];
-    let length = 0;
-
-    const fail = (error: unknown) => {
-      stop.listen(undefined);
-      reject(sendingFailure(error, request, phase));
-    };
-    const giveUp = (reason: UpstreamFailure) => {
-      fail(reason);
-      if (controller === undefined) request.stopConnecting?.();
-      else controller.abort(reason);
-    };
-    stop.listen(giveUp);
-
-    return void dispatcher.dispatch(request, {
-      onRequestStart(given) {
-        controller = given;
-        phase = 'waiting';
-        if (stop.reason) given.abort(stop.reason);
-      },
-      onResponseStarted() {
-        progress.responseStarted = true;
-      },
-      onResponseStart(given, code, _headers, reason) {
-        progress.responseStarted = true;
-        const { method, session } = request;
-        const read = readHead({ method, status: code, reason, rawHeaders: given.rawHeaders, session });
-        if (read instanceof UpstreamFailure) return giveUp(read);
-        phase = 'body';
-        status = code;
-        head = read;
-        const declared = Number(headerValue(head.headers, 'content-length') ?? 0);
-        if (declared > limit && method !== 'HEAD') giveUp(new UpstreamFailure('too_large', { limitBytes: limit }));
-      },
-      onResponseData(_given, part) {
-        length += part.length;
-        if (length > limit) giveUp(new UpstreamFailure('too_large', { limitBytes: limit }));
-        else parts.push(part);
-      },
-      onResponseEnd() {
-        if (request.broken && !head.isFramed) return fail(new UpstreamFailure('truncated'));
-        stop.listen(undefined);
-        const [first] = parts;
-        resolve({
-          status,
-          headers: head.headers,
-          body: parts.length === 1 && first ? first : Buffer.concat(parts, length),
-        });
-      },
-      onResponseError: (_given, error) => fail(error),
-    });
-  });
+  return new BufferedSending(request, bounds, progress).over(dispatcher);
 }
 
 /** The head of a response whose body is still being received. */
@@ -247,91 +328,85 @@ export interface StreamedResponse {
   readonly body: StreamedBody;
 }
 
-/** The limits for sending one request. */
-interface SendBounds {
+/** The limits for sending a request whose response is streamed. */
+interface StreamedBounds {
   /** Stops the exchange. The reason becomes the exchange's error. */
   readonly stop: Stop;
   /** The maximum time, in milliseconds, for which the body's reader may pause. */
   readonly readerTimeoutMs: number;
 }
 
+/** Passes the parts of the body to its reader. From the head on, the body takes all failures. */
+class StreamedSending extends Sending<StreamedResponse> {
+  readonly #readerTimeoutMs: number;
+  #body: StreamedBody | undefined;
+  #pause: NodeJS.Timeout | undefined;
+
+  constructor(request: WireRequest, { stop, readerTimeoutMs }: StreamedBounds, progress: SendProgress) {
+    super(request, stop, progress);
+    this.#readerTimeoutMs = readerTimeoutMs;
+  }
+
+  protected override begin(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: HeaderPairs,
+    reason: string | undefined,
+  ): void {
+    const body = new StreamedBody({
+      pause: () => {
+        controller.pause();
+        this.#pause = setTimeout(() => body.destroy(), this.#readerTimeoutMs);
+      },
+      resume: () => {
+        clearTimeout(this.#pause);
+        controller.resume();
+      },
+      abort: (failure) => {
+        this.finish();
+        controller.abort(failure);
+      },
+    });
+    this.#body = body;
+    this.resolve({ status, reason: reasonBytes(reason), headers, body });
+  }
+
+  override onResponseData(_controller: Dispatcher.DispatchController, part: Buffer): void {
+    this.#body?.push(part);
+  }
+
+  protected override complete(): void {
+    this.#body?.finish();
+  }
+
+  protected override finish(): void {
+    super.finish();
+    clearTimeout(this.#pause);
+  }
+
+  protected override fail(error: unknown): void {
+    if (this.#body === undefined) return super.fail(error);
+    this.finish();
+    return this.#body.finish(toTransportFailure(error, this.phase));
+  }
+
+  protected override giveUp(reason: UpstreamFailure): void {
+    if (this.#body === undefined) super.giveUp(reason);
+    else this.#body.destroy(reason);
+  }
+}
+
 /**
- * Sends a request once and resolves with the head of the response. Rejects with an `UpstreamFailure`, or with undici's
- * error for a request that cannot be written.
+ * Sends a request once and resolves with the head of the response and its unread body. Rejects with the same errors as
+ * `sendBuffered`.
  */
-export function sendRequest(
+export function sendStreamed(
   dispatcher: RequestSender,
   request: WireRequest,
-  { stop, readerTimeoutMs }: SendBounds,
+  bounds: StreamedBounds,
   progress: SendProgress,
 ): Promise<StreamedResponse> {
-  return new Promise((resolve, reject) => {
-    let phase: ExchangePhase = 'connecting';
-    let controller: Dispatcher.DispatchController | undefined;
-    let body: StreamedBody | undefined;
-    let pause: NodeJS.Timeout | undefined;
-    let isFramed = false;
-
-    const finish = () => {
-      stop.listen(undefined);
-      clearTimeout(pause);
-    };
-    const fail = (error: unknown) => {
-      finish();
-      if (body === undefined) return reject(sendingFailure(error, request, phase));
-      return body.finish(toTransportFailure(error, phase));
-    };
-    const giveUp = (reason: UpstreamFailure) => {
-      if (body !== undefined) return body.destroy(reason);
-      if (controller === undefined) request.stopConnecting?.();
-      else controller.abort(reason);
-      return fail(reason);
-    };
-
-    if (stop.reason) return reject(stop.reason);
-    stop.listen(giveUp);
-
-    return void dispatcher.dispatch(request, {
-      onRequestStart(given) {
-        controller = given;
-        phase = 'waiting';
-        if (stop.reason) given.abort(stop.reason);
-      },
-      onResponseStarted() {
-        progress.responseStarted = true;
-      },
-      onResponseStart(given, status, _headers, reason) {
-        progress.responseStarted = true;
-        const { method, session } = request;
-        const head = readHead({ method, status, reason, rawHeaders: given.rawHeaders, session });
-        if (head instanceof UpstreamFailure) return giveUp(head);
-        isFramed = head.isFramed;
-        phase = 'body';
-        body = new StreamedBody({
-          pause() {
-            given.pause();
-            pause = setTimeout(() => body?.destroy(), readerTimeoutMs);
-          },
-          resume() {
-            clearTimeout(pause);
-            given.resume();
-          },
-          abort(failure) {
-            finish();
-            given.abort(failure);
-          },
-        });
-        resolve({ status, reason: reasonBytes(reason), headers: head.headers, body });
-      },
-      onResponseData: (_given, part) => body?.push(part),
-      onResponseEnd() {
-        if (request.broken && !isFramed) return fail(new UpstreamFailure('truncated'));
-        finish();
-        return body?.finish();
-      },
-      onResponseError: (_given, error) => fail(error),
-    });
-  });
+  return new StreamedSending(request, bounds, progress).over(dispatcher);
 }
 
 // undici decodes the phrase as UTF-8, but Node can write only characters that represent one byte each.

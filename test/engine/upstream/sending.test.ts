@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Dispatcher } from 'undici';
 import { UpstreamFailure } from '../../../src/engine/model/upstream-failure.ts';
-import { createStop, type RequestSender, sendBuffered, sendRequest } from '../../../src/engine/upstream/sending.ts';
+import { createStop, type RequestSender, sendBuffered, sendStreamed } from '../../../src/engine/upstream/sending.ts';
 import { drain } from '../../builders/streamed-body.ts';
 
 const request = { method: 'GET', path: '/', headers: [], body: null };
@@ -16,7 +16,7 @@ function createIdleDispatcher() {
 
 describe.each([
   ['whose response is read into memory', sendBuffered],
-  ['whose response is streamed', sendRequest],
+  ['whose response is streamed', sendStreamed],
 ])('a request %s', (_form, send) => {
   const sendTo = (dispatcher: RequestSender, stop: ReturnType<typeof createStop>) =>
     send(dispatcher, request, { stop, limit: 10, readerTimeoutMs: 10 }, { responseStarted: false });
@@ -44,7 +44,7 @@ describe.each([
 
 it('a response that fails while its reader pauses leaves no timer that would discard the part received so far', async () => {
   const { dispatcher, handlers } = createIdleDispatcher();
-  const sent = sendRequest(
+  const sent = sendStreamed(
     dispatcher,
     request,
     { stop: createStop(), readerTimeoutMs: 60_000 },
