@@ -47,6 +47,7 @@ export const PROOFS: readonly Proof[] = [
       'test/engine/upstream/create-upstream.test.ts',
       'test/engine/upstream/upstream-gate.test.ts',
       'test/lib/fair-queue.test.ts',
+      'test/lib/limiter.test.ts',
       'test/engine/upstream/retries.test.ts',
       'test/engine/upstream/upstream-health.test.ts',
       'test/engine/pipeline/stages/isolate-page.test.ts',

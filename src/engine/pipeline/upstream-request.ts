@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { PublicOrigin } from '../model/arrival.ts';
 import type { AttemptLog } from '../model/trace.ts';
-import { streamOwner } from '../upstream/client-streams.ts';
+import { streamOwner } from '../upstream/stream-owner.ts';
 import {
   forwardingHeaders,
   requestHeaders,

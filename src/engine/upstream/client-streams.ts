@@ -1,22 +1,7 @@
 import { networkOf } from '../../lib/network-address.ts';
-import { countedAs, type Principal } from '../model/principal.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
+import type { StreamOwner } from './stream-owner.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
-
-/** The client to which a stream is attributed. Its speed determines how long the stream stays open. */
-export interface StreamOwner {
-  /** The caller, in the form that limits count. Undefined if no credential was sent. */
-  readonly caller: string | undefined;
-  /** True if the credential was verified. A client can make up any number of unverified credentials. */
-  readonly isVerified: boolean;
-  readonly address: string;
-}
-
-/** Returns the client to which a request's streams are attributed. */
-export function streamOwner(principal: Principal, address: string): StreamOwner {
-  const { kind } = principal;
-  return { caller: kind === 'anonymous' ? undefined : countedAs(principal), isVerified: kind === 'verified', address };
-}
 
 /**
  * Counts the exchanges that stream a body to or from a client. The client's speed determines how long they take, so

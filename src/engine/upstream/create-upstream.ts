@@ -14,14 +14,7 @@ import {
 } from './response-body.ts';
 import { type AsideRequest, createAside } from './aside.ts';
 import { createCodingMemory } from './coding-memory.ts';
-import type { StreamOwner } from './client-streams.ts';
-import {
-  queueClient,
-  type CircuitChange,
-  createUpstreamGate,
-  type GateHistory,
-  type GatePass,
-} from './upstream-gate.ts';
+import { type CircuitChange, createUpstreamGate, type GateHistory, type GatePass } from './upstream-gate.ts';
 import {
   type AddressChange,
   createAddressPool,
@@ -33,6 +26,7 @@ import { createConnections } from './connections.ts';
 import { createHealthProbes } from './pool/health-probes.ts';
 import type { UpstreamAddress } from './upstream-url.ts';
 import { createProxy, sendProxied, isShort, readShort, type Upload } from './send-proxied.ts';
+import { queueClient, type StreamOwner } from './stream-owner.ts';
 import { createStop, sendBuffered, sendStreamed, type Stop, upstreamPath } from './sending.ts';
 import { createRetryBudget, createRetryingSender, type SendOnce } from './retries.ts';
 import { type ExceededLimit, observeLimits, type ObservedPass } from './observe-limits.ts';

@@ -1,12 +1,12 @@
 import { type CircuitOutcome, type CircuitState, createCircuit } from '../../lib/circuit.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { createLimiter, LimiterRefusal } from '../../lib/limiter.ts';
 import type { Cancellation } from '../model/arrival.ts';
 import type { FailureFacts } from '../model/failure-cause.ts';
 import { UpstreamFailure, type UpstreamFailureKind } from '../model/upstream-failure.ts';
-import { createClientStreams, type StreamOwner } from './client-streams.ts';
-import { createFairQueue } from '../../lib/fair-queue.ts';
+import { createClientStreams } from './client-streams.ts';
+import type { StreamOwner } from './stream-owner.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
-import { networkOf } from '../../lib/network-address.ts';
 
 /** A pass for one exchange. Call `leave` when the exchange ends to return the pass and report the outcome. */
 export interface GatePass {
@@ -25,7 +25,7 @@ export interface GatePass {
 }
 
 /** An exchange that must wait for a slot. */
-interface Waiter {
+interface WaitingExchange {
   /** The signal that cancels the wait. */
   readonly signal?: Cancellation | undefined;
   /** The client to which the exchange belongs. Waiting clients take turns. */
@@ -66,7 +66,7 @@ export interface UpstreamGate {
    * Returns a pass immediately if a slot is free. Otherwise, returns a promise for a pass. `waiter` is called only if
    * the exchange has to wait. Throws or rejects with an `UpstreamFailure` of kind `circuit_open`, `shed` or `aborted`.
    */
-  enter(waiter?: () => Waiter): GatePass | Promise<GatePass>;
+  enter(waiter?: () => WaitingExchange): GatePass | Promise<GatePass>;
   /**
    * Returns a pass immediately for an exchange that streams a client's body to the upstream. Such an exchange takes no
    * slot, but counts as one of the client's streams from the beginning. Throws an `UpstreamFailure` of kind
@@ -168,7 +168,7 @@ export function createUpstreamGate(
     };
   };
 
-  const wait = async (waiter: Waiter | undefined): Promise<GatePass> => {
+  const wait = async (waiter: WaitingExchange | undefined): Promise<GatePass> => {
     const release = await limiter.acquire(waiter).catch((error: unknown) => {
       if (!(error instanceof LimiterRefusal)) throw new UpstreamFailure('aborted', { cause: error });
       throw new UpstreamFailure('shed', {
@@ -211,118 +211,4 @@ export function createUpstreamGate(
     stats: () => ({ ...limiter.stats(), streams: streams.open(), circuit: circuit.state() }),
     history: () => ({ lastFailure: pastFailure, changes: [...changes] }),
   };
-}
-
-/** The maximum number of concurrent tasks, the maximum number of waiting tasks, and the maximum waiting time. */
-interface LimiterOptions {
-  readonly concurrency: number;
-  readonly queue: number;
-  readonly queueTimeoutMs: number;
-}
-
-/** The error for a task that is refused because the queue is full or the task has waited too long. */
-export class LimiterRefusal extends Error {
-  override readonly name = 'LimiterRefusal';
-  readonly reason: 'full' | 'timeout';
-
-  constructor(reason: 'full' | 'timeout') {
-    super(reason === 'full' ? 'the queue is full' : 'the wait in the queue timed out');
-    this.reason = reason;
-  }
-}
-
-/** Limits concurrency, with a short queue in which clients take turns. */
-interface Limiter {
-  /**
-   * Waits for a slot and returns a function that releases it. Calling the function again has no effect. Rejects with a
-   * `LimiterRefusal` or with the signal's reason. If the queue is full, the last task of the client with the most
-   * waiting tasks is removed to make room for a client with fewer.
-   */
-  acquire(waiter?: Waiter): Promise<() => void>;
-  /**
-   * Takes a free slot and returns a function that releases it. Calling the function again has no effect. Returns
-   * undefined if no slot is free.
-   */
-  tryAcquire(): (() => void) | undefined;
-  stats(): { readonly inFlight: number; readonly queued: number };
-}
-
-/** A task in the queue. */
-interface Waiting {
-  enter(): void;
-  refuse(reason: LimiterRefusal['reason']): void;
-}
-
-/** Creates a limiter whose slots are all free. */
-export function createLimiter(options: LimiterOptions): Limiter {
-  let inFlight = 0;
-  const waiting = createFairQueue<Waiting>();
-
-  const createRelease = () => {
-    let released = false;
-    return () => {
-      if (released) return;
-      released = true;
-      // The slot goes directly to the next task in the queue, so that no new task can overtake it.
-      if (waiting.size > 0) waiting.next()?.enter();
-      else inFlight -= 1;
-    };
-  };
-
-  const tryAcquire = () => {
-    if (inFlight >= options.concurrency) return undefined;
-    inFlight += 1;
-    return createRelease();
-  };
-
-  return {
-    tryAcquire,
-    acquire({ signal, client = '' } = {}) {
-      if (signal?.aborted) return Promise.reject(toError(signal.reason));
-      const free = tryAcquire();
-      if (free) return Promise.resolve(free);
-      if (waiting.size >= options.queue) {
-        const displaced = waiting.displace(client);
-        if (displaced === undefined) return Promise.reject(new LimiterRefusal('full'));
-        displaced.refuse('full');
-      }
-      return new Promise((resolve, reject) => {
-        const leave = () => {
-          waiting.remove(client, waits);
-          clearTimeout(timer);
-          signal?.removeEventListener('abort', abort);
-        };
-        const waits: Waiting = {
-          enter() {
-            leave();
-            resolve(createRelease());
-          },
-          refuse(reason) {
-            leave();
-            reject(new LimiterRefusal(reason));
-          },
-        };
-        const abort = () => {
-          leave();
-          reject(toError(signal?.reason));
-        };
-        const timer = setTimeout(() => waits.refuse('timeout'), options.queueTimeoutMs);
-        signal?.addEventListener('abort', abort, { once: true });
-        waiting.add(client, waits);
-      });
-    },
-    stats: () => ({ inFlight, queued: waiting.size }),
-  };
-}
-
-function toError(reason: unknown): Error {
-  return reason instanceof Error ? reason : new Error('aborted', { cause: reason });
-}
-
-/**
- * Returns the client to which a waiting request is attributed when clients take turns: the caller if verified, or the
- * caller's network otherwise.
- */
-export function queueClient({ caller, isVerified, address }: StreamOwner): string {
-  return isVerified && caller !== undefined ? caller : `network ${networkOf(address)}`;
 }

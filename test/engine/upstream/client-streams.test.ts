@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createClientStreams, type StreamOwner } from '../../../src/engine/upstream/client-streams.ts';
+import { createClientStreams } from '../../../src/engine/upstream/client-streams.ts';
+import type { StreamOwner } from '../../../src/engine/upstream/stream-owner.ts';
 import { heldMemory } from '../../builders/held-memory.ts';
 
 const ownerOf = (caller: string | undefined, address: string): StreamOwner => ({ caller, isVerified: true, address });

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../lib/clock.ts';
 import type { AttemptLog } from '../../model/trace.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
-import { streamOwner } from '../../upstream/client-streams.ts';
+import { streamOwner } from '../../upstream/stream-owner.ts';
 import type { Upstream } from '../../upstream/create-upstream.ts';
 import type { Sessions } from '../../upstream/sessions.ts';
 import { uploadOf } from '../../upstream/send-proxied.ts';

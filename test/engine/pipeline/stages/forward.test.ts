@@ -9,7 +9,7 @@ import { ANONYMOUS } from '../../../../src/engine/model/principal.ts';
 import { UpstreamFailure } from '../../../../src/engine/model/upstream-failure.ts';
 import { forward } from '../../../../src/engine/pipeline/stages/forward.ts';
 import type { ExchangedResponse, UpstreamRequest } from '../../../../src/engine/upstream/create-upstream.ts';
-import { queueClient } from '../../../../src/engine/upstream/upstream-gate.ts';
+import { queueClient } from '../../../../src/engine/upstream/stream-owner.ts';
 import {
   arrivalWith,
   callerNamed,
