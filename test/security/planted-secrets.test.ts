@@ -351,7 +351,7 @@ describe('after all of these runs, secrets', () => {
     const report = await reportOn(file);
     const first = findingsOf(report)[0]?.entry.fingerprint;
     const comparison = compareReports(
-      ['nothing', { ...report, groups: [], candidates: [] }],
+      ['nothing', { ...report, groups: [], shadowDifferences: [] }],
       [report.releases[0] ?? '', report],
     );
     for (const [format, { comparison: render }] of REPORT_FORMATS) {

@@ -269,7 +269,7 @@ async function showFinding(
   io: ProgramIo,
 ): Promise<number> {
   const report = await reports.read(request);
-  const all = [...findingsOf(report), ...report.candidates, ...report.statusChanges, ...report.outages];
+  const all = [...findingsOf(report), ...report.shadowDifferences, ...report.statusChanges, ...report.outages];
   const found = all.filter(({ entry }) => entry.fingerprint.startsWith(fingerprint));
   const finding = found.find(({ entry }) => entry.fingerprint === fingerprint) ?? found[0];
   if (finding === undefined || (found.length > 1 && finding.entry.fingerprint !== fingerprint)) {

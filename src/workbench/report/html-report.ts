@@ -31,7 +31,7 @@ export const renderHtml: RenderReport = (report, { version }) =>
     ...incompleteWords(report).map((words) => `<p>${words}</p>`),
     ...violationSection(report),
     ...incidentSections(report).flatMap(({ id, title, findings }) => section(title, id, findings)),
-    ...section('Differences under the shadow contract', 'candidate', report.candidates),
+    ...section('Differences under the shadow contract', 'candidate', report.shadowDifferences),
     ...baselineSection('Expired acceptances', report.expired),
     ...baselineSection('Accepted but no longer found', report.noLongerSeen),
     ...trafficSection(report),

@@ -47,7 +47,7 @@ export const renderJson: RenderReport = (report, { version }) => {
       )
       .toSorted((a, b) => worstFirst(a.finding, b.finding))
       .map(({ finding, cause }) => Object.assign(toJsonFinding(finding), { cause })),
-    candidate: report.candidates.map(toJsonFinding),
+    candidate: report.shadowDifferences.map(toJsonFinding),
     statusChanges: report.statusChanges.map(toJsonFinding),
     outages: report.outages.map(toJsonFinding),
     expired: report.expired.map(toJsonAcceptance),

@@ -35,7 +35,7 @@ export const renderMarkdown: RenderReport = (report) => {
     ...incompleteWords(report).flatMap((words) => ['', words]),
     ...report.groups.flatMap(({ category, findings }) => groupLines(CATEGORY_WORDS[category], findings.filter(isNew))),
     ...incidentSections(report).flatMap(({ title, findings }) => groupLines(title, findings)),
-    ...groupLines('Differences under the shadow contract', report.candidates),
+    ...groupLines('Differences under the shadow contract', report.shadowDifferences),
     ...folded('Accepted', acceptedTable(report)),
     ...folded('Expired acceptances', baselineTable(report.expired)),
     ...folded('Accepted but no longer found', baselineTable(report.noLongerSeen)),

@@ -74,7 +74,7 @@ export interface Report {
    */
   readonly groups: readonly FindingGroup[];
   /** The differences found by comparison with the shadow contract. They never make a report fail. */
-  readonly candidates: readonly Finding[];
+  readonly shadowDifferences: readonly Finding[];
   /**
    * The upstream errors whose status changes, or would change, because errors are normalized. They are not violations,
    * so they never make a report fail.
@@ -181,7 +181,7 @@ export function toReport(given: LedgerSnapshot, { scope, baseline, placeOf, comp
       category,
       findings: violations.filter(({ entry }) => entry.category === category),
     })).filter((group) => group.findings.length > 0),
-    candidates: findings.filter(({ entry }) => entry.candidate !== undefined),
+    shadowDifferences: findings.filter(({ entry }) => entry.candidate !== undefined),
     statusChanges: live.filter(({ entry }) => isStatusChange(entry)),
     outages: live.filter(({ entry }) => isOutage(entry)),
     expired: baseline.accepted.filter((one) => isExpired(one, takenAt)),

@@ -47,7 +47,7 @@ export const renderTable: RenderReport = (report, { columns, colors }) => {
       ...groupByCause(findings, self).flatMap((cause) => findingLines(cause, width, paint)),
     ]),
     ...incidentSections(report).flatMap((section) => incidentLines(section, width, paint)),
-    ...candidateLines(report, width, paint),
+    ...shadowLines(report, width, paint),
     ...baselineLines('Expired acceptances', report.expired, width, paint),
     ...baselineLines('Accepted but no longer found', report.noLongerSeen, width, paint),
     ...replicaLines(report, width, paint),
@@ -146,12 +146,12 @@ function replicaLines({ replicas = [] }: Report, width: number, paint: Paint): s
   ];
 }
 
-function candidateLines({ candidates }: Report, width: number, paint: Paint): string[] {
-  if (candidates.length === 0) return [];
+function shadowLines({ shadowDifferences }: Report, width: number, paint: Paint): string[] {
+  if (shadowDifferences.length === 0) return [];
   return [
     '',
-    paint('bold', `Differences under the shadow contract (${candidates.length})`),
-    ...candidates.flatMap(({ entry, share }) =>
+    paint('bold', `Differences under the shadow contract (${shadowDifferences.length})`),
+    ...shadowDifferences.flatMap(({ entry, share }) =>
       wrapText(
         plainText(
           `${entry.candidate ?? ''}: ${operationName(entry.operation)}, ${placeWords(entry)}: ${entry.message} (${entry.count}, ${shareWords(share)})`,

@@ -81,6 +81,6 @@ describe('toReport', () => {
   it('separates differences under the shadow contract', () => {
     const report = reportOf(snapshotWith([entryWith({ candidate: 'newly-refused' })]));
     expect(findingsOf(report)).toEqual([]);
-    expect(report.candidates).toHaveLength(1);
+    expect(report.shadowDifferences).toHaveLength(1);
   });
 });

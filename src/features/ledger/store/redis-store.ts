@@ -284,7 +284,7 @@ const isCheck = oneOf([...JUDGED_NAMES, 'upstream']);
 const isDirection = oneOf(['request', 'response']);
 const isCategory = oneOf(VIOLATION_CATEGORIES);
 const isLocation = oneOf(['path', 'query', 'header', 'body', 'status', 'method']);
-const isCandidate = oneOf(['newly-refused', 'newly-accepted']);
+const isShadowDifference = oneOf(['newly-refused', 'newly-accepted']);
 
 function toFacts(value: Readonly<Record<string, unknown>>): EntryFacts | undefined {
   const { fingerprint, check, direction, category, location, keyword, schemaPath, candidate } = value;
@@ -294,7 +294,7 @@ function toFacts(value: Readonly<Record<string, unknown>>): EntryFacts | undefin
   if (!isLocation(location) || !isText(keyword) || !isText(schemaPath) || !isText(at) || !isText(message))
     return undefined;
   if (!isTextOrAbsent(operation) || !isStatus || !isTextOrAbsent(suggestion)) return undefined;
-  if (candidate !== undefined && !isCandidate(candidate)) return undefined;
+  if (candidate !== undefined && !isShadowDifference(candidate)) return undefined;
   const rule = ruleOf({ check, direction, category, location, keyword, schemaPath, candidate });
   return { ...rule, fingerprint, at, message, operation, status: status as number | undefined, suggestion };
 }
