@@ -15,7 +15,7 @@ import { createKnownBodies } from './pipeline/known-bodies.ts';
 import { withBodyObserver } from './pipeline/message-observer.ts';
 import { createPageVersions, digestOfAccepted } from './pipeline/page-version.ts';
 import { stagePlanners, type StageServices } from './pipeline/stage-order.ts';
-import { createDecide } from './pipeline/stages/authorize.ts';
+import { createDecide } from './pipeline/decide-request.ts';
 import { createCheckBody } from './pipeline/request-rules.ts';
 import { createRepeater, type RequestRepeater } from './pipeline/repeat-request.ts';
 import { compilePlan } from './pipeline/plan.ts';

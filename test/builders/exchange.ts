@@ -17,7 +17,7 @@ import { createTrace, type Trace } from '../../src/engine/model/trace.ts';
 import type { Violation } from '../../src/engine/model/violation.ts';
 import { toRequestedPage } from '../../src/engine/paging/requested-page.ts';
 import type { Grants } from '../../src/engine/permissions/decide.ts';
-import { bodyFactsOf } from '../../src/engine/pipeline/known-bodies.ts';
+import { bodyFactsOf } from '../../src/engine/pipeline/body-facts.ts';
 import type { Reply } from '../../src/engine/pipeline/reply.ts';
 import type { Exchange } from '../../src/engine/pipeline/exchange.ts';
 import type { Handler, StagePlanner, PlannedOperation } from '../../src/engine/pipeline/stage.ts';

@@ -51,14 +51,14 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   // pipeline
   {
-    file: 'src/engine/pipeline/stages/authorize.ts',
+    file: 'src/engine/pipeline/permission-refusal.ts',
     find: "if (principal.kind !== 'verified')",
     replace: "if (principal.kind === 'anonymous')",
     test: 'test/engine/pipeline/stages/authorize.test.ts',
     why: 'an unverified caller without the permission gets a 403 and no challenge',
   },
   {
-    file: 'src/engine/pipeline/stages/authorize.ts',
+    file: 'src/engine/pipeline/decide-request.ts',
     find: "enforced && exchange.principal.kind !== 'verified'",
     replace: 'false',
     test: 'test/engine/pipeline/stages/authorize.test.ts',
@@ -461,7 +461,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   // load
   {
-    file: 'src/engine/pipeline/stored-reply.ts',
+    file: 'src/engine/pipeline/page-key.ts',
     find: 'const key = list ?? cacheKey({ pageVersion, operationId: operation.id, audience, upstreamTarget });',
     replace: "const key = cacheKey({ pageVersion, operationId: operation.id, audience: '', upstreamTarget });",
     test: 'test/trust/load-scenarios.test.ts',

@@ -1,5 +1,5 @@
 import { disabledOperations } from '../../../src/engine/compile-gateway.ts';
-import { createDecide } from '../../../src/engine/pipeline/stages/authorize.ts';
+import { createDecide } from '../../../src/engine/pipeline/decide-request.ts';
 import type { Stage } from '../stage.ts';
 
 /** The stage that decides whether the caller has the required permission. */

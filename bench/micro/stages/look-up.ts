@@ -1,4 +1,4 @@
-import { pageKey } from '../../../src/engine/pipeline/stored-reply.ts';
+import { pageKey } from '../../../src/engine/pipeline/page-key.ts';
 import { fresh } from '../fixture.ts';
 import { operation, type Stage } from '../stage.ts';
 

@@ -1,4 +1,5 @@
-import { authorsOf, bodyFactsOf } from '../../../src/engine/pipeline/known-bodies.ts';
+import { authorsOf } from '../../../src/engine/pipeline/authors.ts';
+import { bodyFactsOf } from '../../../src/engine/pipeline/body-facts.ts';
 import { createScanResponse } from '../../../src/engine/pipeline/scan-response.ts';
 import { openScanner } from '../../../src/engine/scanner/open-scanner.ts';
 import { DEFAULT_JSON_LIMITS } from '../../../src/lib/bounded-json.ts';

@@ -9,7 +9,7 @@ import type { Exchange, KnownRequest } from './exchange.ts';
 import type { CompiledGateway } from './compiled-gateway.ts';
 import type { Plan } from './plan.ts';
 import type { Reply } from './reply.ts';
-import { hasAcceptedCredential, isAwaitingResponse } from './stages/authorize.ts';
+import { hasAcceptedCredential, isAwaitingResponse } from './permission-verdict.ts';
 import type { OperationTarget, Target } from './targets.ts';
 import type { UndocumentedPlan } from './undocumented/plan.ts';
 import { admitUndocumented, nameExistingPath } from './undocumented/admit.ts';

@@ -12,7 +12,7 @@ import type { Plan } from './plan.ts';
 import { type ExplainRequest, Forwarded, type DryRun } from './dry-run.ts';
 import type { Reply } from './reply.ts';
 import { describeTranslation } from './stages/translate-failure.ts';
-import { pageKey } from './stored-reply.ts';
+import { pageKey } from './page-key.ts';
 import type { Target } from './targets.ts';
 import { DISABLED_METHOD } from './undocumented/admit.ts';
 

@@ -1,58 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import type { Authorship } from '../contract/api-profile.ts';
 import { copyOf } from '../cache/stored-page.ts';
-import { itemTags } from '../cache/tags.ts';
-import { itemValues, toObject } from '../contract/values.ts';
 import { createLruMap } from '../../lib/bounded-maps.ts';
-import type { ItemsAt } from '../model/operation.ts';
 import type { Violation } from '../model/violation.ts';
-import type { PlannedOperation } from './stage.ts';
+import type { DecodedResponse } from './decoded-response.ts';
 import type { BodyFacts } from './reply.ts';
-
-/** Returns the facts about a body that stages need. `json` is undefined if the body is not JSON. */
-export function bodyFactsOf(
-  { operation, cache, items }: Pick<PlannedOperation, 'operation' | 'cache' | 'items'>,
-  json: unknown,
-): BodyFacts {
-  const { itemsAt } = operation;
-  return {
-    isJson: json !== undefined,
-    isOuterForm: isOuterForm(json, itemsAt),
-    hasTopLevelError: typeof json === 'object' && json !== null && ('error' in json || 'errors' in json),
-    pageCount: pageCountOf(json),
-    tags: cache === undefined ? [] : itemTags(json, itemsAt, items),
-  };
-}
-
-function isOuterForm(json: unknown, itemsAt: ItemsAt): boolean {
-  if (itemsAt === 'elements') return Array.isArray(json);
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) return false;
-  return itemsAt === 'body' || Array.isArray((json as Record<string, unknown>)[itemsAt]);
-}
-
-/**
- * Returns the page count in a body. Returns undefined for an empty list, because page bounds do not apply to empty
- * lists.
- */
-function pageCountOf(json: unknown): number | undefined {
-  if (typeof json !== 'object' || json === null) return undefined;
-  // An error response does not describe a list, even if it has the same fields.
-  if ('error' in json || 'errors' in json) return undefined;
-  const { pageCount, totalCount } = json as Record<string, unknown>;
-  if (totalCount === 0 || typeof pageCount !== 'number' || !Number.isSafeInteger(pageCount)) return undefined;
-  return pageCount;
-}
-
-/**
- * The parts of a response that affect its verdict. The operation and the parameters also affect it, but they are part
- * of the key.
- */
-export interface DecodedResponse {
-  readonly status: number;
-  readonly mediaType: string | undefined;
-  /** The body with its content coding removed. */
-  readonly bytes: Buffer;
-}
 
 /** A valid response and the facts read from it. */
 export interface KnownBody extends DecodedResponse {
@@ -133,21 +85,4 @@ export function createKnownBodies(maxBytes: number = KNOWN_BODIES_BYTES): KnownB
 /** Copies the bytes to a new buffer if the buffer that contains them is much larger. */
 function ownBuffer(bytes: Buffer): Buffer {
   return bytes.buffer.byteLength <= bytes.length + ENTRY_BYTES ? bytes : copyOf(bytes);
-}
-
-/** Records the author of an object. `at` is the time when the author was observed, in epoch milliseconds. */
-export type LearnAuthor = (id: string, authorName: string, at: number) => void;
-
-/** Returns the authors of the items in a valid response (docs/rules.md §3). */
-export function authorsOf(
-  { operation, items }: Pick<PlannedOperation, 'operation' | 'items'>,
-  json: unknown,
-): readonly Authorship[] {
-  const authors: Authorship[] = [];
-  for (const value of itemValues(operation.itemsAt, json)) {
-    const item = toObject(value);
-    const authorship = item && items.authorOf(item);
-    if (authorship !== undefined) authors.push(authorship);
-  }
-  return authors;
 }

@@ -2,7 +2,7 @@ import type { Arrival } from '../model/arrival.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Trace } from '../model/trace.ts';
 import type { Exchange } from './exchange.ts';
-import type { DecodedResponse } from './known-bodies.ts';
+import type { DecodedResponse } from './decoded-response.ts';
 import type { PlanBodyCheck } from './request-rules.ts';
 
 /**

@@ -6,7 +6,7 @@ import { itemPlace, type ParameterValues } from '../contract/values.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Scanner, ScannerModule, ScannerSource } from '../scanner/open-scanner.ts';
 import { UnsupportedSchema } from '../scanner/merge-rules.ts';
-import type { DecodedResponse } from './known-bodies.ts';
+import type { DecodedResponse } from './decoded-response.ts';
 
 /** A response that a scan has proved to be valid. */
 export interface ScannedResponse {

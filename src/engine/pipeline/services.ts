@@ -12,7 +12,7 @@ import type { PermissionsOptions } from '../permissions/permissions-options.ts';
 import type { Sharing } from '../sharing/sharing.ts';
 import type { Upstream } from '../upstream/create-upstream.ts';
 import type { Sessions } from '../upstream/sessions.ts';
-import { createLookup } from './stages/authorize.ts';
+import { createLookup } from './owner-lookup.ts';
 import { createFailingPages, type FailingPages } from './stages/isolate-page.ts';
 
 /** What the services of this folder use. */

@@ -8,7 +8,7 @@ import type { Checks } from '../../engine/model/checks.ts';
 import type { Operation } from '../../engine/model/operation.ts';
 import type { Trace } from '../../engine/model/trace.ts';
 import { isAdvisory, type Violation } from '../../engine/model/violation.ts';
-import type { DecodedResponse } from '../../engine/pipeline/known-bodies.ts';
+import type { DecodedResponse } from '../../engine/pipeline/decoded-response.ts';
 
 /**
  * Checks traffic against a second contract. Its only effect is that differences are reported after the response has been

@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ItemsAt } from '../../../src/engine/model/operation.ts';
-import {
-  authorsOf,
-  bodyFactsOf,
-  createKnownBodies,
-  type KnownBody,
-  type KnownBodies,
-} from '../../../src/engine/pipeline/known-bodies.ts';
+import { authorsOf } from '../../../src/engine/pipeline/authors.ts';
+import { bodyFactsOf } from '../../../src/engine/pipeline/body-facts.ts';
+import { createKnownBodies, type KnownBody, type KnownBodies } from '../../../src/engine/pipeline/known-bodies.ts';
 import { kept, pageOf, plannedWith } from '../../builders/exchange.ts';
 
 describe('known responses', () => {

@@ -2,9 +2,10 @@ import type { StoreRefusal } from '../../../src/engine/model/trace.ts';
 import { describe, expect, it } from 'vitest';
 import type { Validity } from '../../../src/engine/cache/may-store.ts';
 import { createPageCache } from '../../../src/engine/cache/memory-pages.ts';
-import { bodyFactsOf } from '../../../src/engine/pipeline/known-bodies.ts';
+import { bodyFactsOf } from '../../../src/engine/pipeline/body-facts.ts';
 import type { Reply } from '../../../src/engine/pipeline/reply.ts';
-import { pageCountKey, pageKey, storePage } from '../../../src/engine/pipeline/stored-reply.ts';
+import { pageCountKey, pageKey } from '../../../src/engine/pipeline/page-key.ts';
+import { storePage } from '../../../src/engine/pipeline/store-page.ts';
 import {
   type ExchangeParts,
   exchangeWith,

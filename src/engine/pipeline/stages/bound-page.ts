@@ -10,7 +10,7 @@ import {
   type SharedPageCounts,
 } from '../../paging/page-counts.ts';
 import type { Exchange } from '../exchange.ts';
-import { pageCountKey } from '../stored-reply.ts';
+import { pageCountKey } from '../page-key.ts';
 import type { Reply } from '../reply.ts';
 import type { Handler, StagePlanner, PlannedOperation } from '../stage.ts';
 

@@ -9,7 +9,9 @@ import { GatewayError } from '../../errors/gateway-error.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { type CacheTrace, createTrace, type StoreRefusal, type Trace } from '../../model/trace.ts';
 import type { Exchange } from '../exchange.ts';
-import { pageKey, storedReply, storePage, tagged, withCacheStatus } from '../stored-reply.ts';
+import { pageKey } from '../page-key.ts';
+import { storedReply, tagged, withCacheStatus } from '../stored-reply.ts';
+import { storePage } from '../store-page.ts';
 import type { Reply } from '../reply.ts';
 import type { Handler, StagePlanner, StoredOperation } from '../stage.ts';
 

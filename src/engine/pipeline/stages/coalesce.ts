@@ -4,7 +4,7 @@ import { createSingleFlight } from '../../../lib/single-flight.ts';
 import type { Trace } from '../../model/trace.ts';
 import type { Exchange } from '../exchange.ts';
 import { fetchedAs } from '../fetched-as.ts';
-import { pageKey } from '../stored-reply.ts';
+import { pageKey } from '../page-key.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
 

@@ -6,7 +6,7 @@ import type { Exchange } from '../exchange.ts';
 import type { Reply } from '../reply.ts';
 import type { StagePlanner } from '../stage.ts';
 import { fetchedAs } from '../fetched-as.ts';
-import { pageKey } from '../stored-reply.ts';
+import { pageKey } from '../page-key.ts';
 
 /** The service that the `isolate-page` stage needs. */
 export interface IsolatePageServices {

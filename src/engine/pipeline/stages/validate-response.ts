@@ -18,14 +18,10 @@ import { ERROR_INSIDE, checkFailed, type SkipReason, toVerdict } from '../../mod
 import type { StreamedBody } from '../../model/streamed-body.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import { isAdvisory, type Violation } from '../../model/violation.ts';
-import {
-  authorsOf,
-  bodyFactsOf,
-  type DecodedResponse,
-  type KnownBodies,
-  type KnownBody,
-  type LearnAuthor,
-} from '../known-bodies.ts';
+import { authorsOf, type LearnAuthor } from '../authors.ts';
+import { bodyFactsOf } from '../body-facts.ts';
+import type { DecodedResponse } from '../decoded-response.ts';
+import type { KnownBodies, KnownBody } from '../known-bodies.ts';
 import type { InspectedBody } from '../../upstream/response-body.ts';
 import type { ResponseFacts, Reply } from '../reply.ts';
 import type { ScannedResponse, ScanResponse } from '../scan-response.ts';

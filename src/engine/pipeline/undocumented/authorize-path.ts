@@ -5,7 +5,8 @@ import type { Permissions } from '../../permissions/compile-permissions.ts';
 import type { Grants } from '../../permissions/decide.ts';
 import type { PassthroughExchange } from '../exchange.ts';
 import type { Stage } from '../stage.ts';
-import { permissionRefusal, traceDecision } from '../stages/authorize.ts';
+import { permissionRefusal } from '../permission-refusal.ts';
+import { traceDecision } from '../permission-verdict.ts';
 
 /** Services that decide whether a caller may use an undocumented path. */
 export interface UndocumentedAccess {

@@ -9,14 +9,11 @@ import { compilePermissions } from '../../../../src/engine/permissions/compile-p
 import { createOwnership } from '../../../../src/engine/permissions/ownership.ts';
 import { PERMISSIONS_DEFAULTS } from '../../../../src/engine/permissions/permissions-options.ts';
 import type { RolesFile, UnmappedPolicy } from '../../../../src/engine/permissions/roles-file.ts';
-import {
-  authorize,
-  createDecide,
-  createLookup,
-  permissionMismatch,
-  permissionRefusal,
-  traceDecision,
-} from '../../../../src/engine/pipeline/stages/authorize.ts';
+import { authorize } from '../../../../src/engine/pipeline/stages/authorize.ts';
+import { createDecide } from '../../../../src/engine/pipeline/decide-request.ts';
+import { createLookup } from '../../../../src/engine/pipeline/owner-lookup.ts';
+import { permissionMismatch, traceDecision } from '../../../../src/engine/pipeline/permission-verdict.ts';
+import { permissionRefusal } from '../../../../src/engine/pipeline/permission-refusal.ts';
 import type { ExchangedResponse } from '../../../../src/engine/upstream/create-upstream.ts';
 import {
   callerNamed,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createPageCounts, type PageCounts, type SharedPageCounts } from '../../../../src/engine/paging/page-counts.ts';
-import { bodyFactsOf } from '../../../../src/engine/pipeline/known-bodies.ts';
+import { bodyFactsOf } from '../../../../src/engine/pipeline/body-facts.ts';
 import type { Reply } from '../../../../src/engine/pipeline/reply.ts';
 import { boundPage } from '../../../../src/engine/pipeline/stages/bound-page.ts';
 import {

@@ -7,7 +7,7 @@ import { headerValue } from '../../../../src/engine/model/header-pairs.ts';
 import type { Trace } from '../../../../src/engine/model/trace.ts';
 import type { Reply } from '../../../../src/engine/pipeline/reply.ts';
 import { cachePage } from '../../../../src/engine/pipeline/stages/cache-page.ts';
-import { pageKey } from '../../../../src/engine/pipeline/stored-reply.ts';
+import { pageKey } from '../../../../src/engine/pipeline/page-key.ts';
 import {
   arrivalWith,
   callerNamed,

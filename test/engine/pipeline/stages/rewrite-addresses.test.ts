@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PublicOrigin } from '../../../../src/engine/model/arrival.ts';
-import { bodyFactsOf } from '../../../../src/engine/pipeline/known-bodies.ts';
+import { bodyFactsOf } from '../../../../src/engine/pipeline/body-facts.ts';
 import { rewriteAddresses } from '../../../../src/engine/pipeline/stages/rewrite-addresses.ts';
 import {
   arrivalWith,

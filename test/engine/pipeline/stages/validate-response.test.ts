@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ResponseFindings } from '../../../../src/engine/contract/compile/check-response.ts';
 import type { Violation } from '../../../../src/engine/model/violation.ts';
-import { bodyFactsOf, createKnownBodies } from '../../../../src/engine/pipeline/known-bodies.ts';
+import { bodyFactsOf } from '../../../../src/engine/pipeline/body-facts.ts';
+import { createKnownBodies } from '../../../../src/engine/pipeline/known-bodies.ts';
 import type { Reply } from '../../../../src/engine/pipeline/reply.ts';
 import { validateResponse } from '../../../../src/engine/pipeline/stages/validate-response.ts';
 import type { Handler } from '../../../../src/engine/pipeline/stage.ts';
