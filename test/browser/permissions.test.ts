@@ -16,6 +16,25 @@ needsProgram('chromium', 'the page of permissions', (path) => {
     });
   });
 
+  it('fits on a narrow window: neither the page nor a matrix must be scrolled sideways', async () => {
+    await visit(
+      '#/permissions',
+      async (page) => {
+        await page.getByRole('columnheader', { name: 'private comments' }).waitFor();
+        for (const width of [768, 1024, 1280]) {
+          await page.setViewportSize({ width, height: 900 });
+          const wide = await page.evaluate<string[]>(
+            `[document.documentElement, ...document.querySelectorAll('main .scroll')]
+              .filter((one) => one.scrollWidth > one.clientWidth)
+              .map((one) => one.getAttribute('aria-label') ?? 'the page')`,
+          );
+          expect([width, wide]).toEqual([width, []]);
+        }
+      },
+      { viewport: { width: 768, height: 900 } },
+    );
+  });
+
   it('explains a decision step by step at an address that can be shared, and reports what is wrong with a target', async () => {
     await visit(
       '#/permissions',

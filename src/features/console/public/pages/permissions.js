@@ -58,7 +58,7 @@ function Matrix({ matrix, kind, caption }) {
   const places = matrix.subjects.flatMap((subject, index) => (subject.kind === kind ? [[subject.name, index]] : []));
   return html`<${Table}
     caption=${caption}
-    kind="matrix"
+    kind="matrix turned"
     rows=${matrix.rows}
     keyOf=${(row) => row.operation}
     columns=${[
