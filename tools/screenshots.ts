@@ -110,7 +110,7 @@ async function shoot(
   const tab = await context.newPage();
   const hash = page === 'violation' ? 'violations' : page === 'permissions' ? page + EXPLAINED : page;
   await tab.goto(page === 'reference' ? `${url}/console/reference#listIdeas` : `${url}/console/#/${hash}`);
-  if (page === 'violation') await tab.locator('tbody a').first().click();
+  if (page === 'violation') await tab.locator('tbody th a').first().click();
   await tab.locator('tbody tr').filter({ visible: true }).first().waitFor();
   if (page === 'permissions') await tab.getByText('verdict').waitFor();
   if (page === 'reference') await tryIdeas(tab);

@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HOUR_MS, startOfHour } from '../../src/lib/clock.ts';
 import { needsProgram } from '../builders/needs-program.ts';
+import { axeFindings } from './axe-findings.ts';
 import { withConsole } from './console-fixture.ts';
 import { challenged } from './open-console.ts';
 
@@ -139,6 +140,56 @@ needsProgram('chromium', 'the page of violations', (path) => {
       // The credentials are also needed for `route.fetch`.
       { ...challenged(), ownClock: true },
     );
+  });
+
+  describe('with one cause in several operations', () => {
+    const fixture = withConsole(path, {
+      chaos: ['extra-field:legacyScore'],
+      config: { mode: 'staging', operations: { listIdeas: { checks: { requests: 'report' } } } },
+    });
+    beforeAll(async () => {
+      for (const name of ['question', 'idea', 'article']) {
+        await fixture.gateway().call(`/services/v2/${name}.json`);
+        await fixture.gateway().call(`/services/v2/${name}.json?page=x`);
+      }
+    });
+
+    it('lists the cause, which opens to its violations, stays open on the way back, and closes', async () => {
+      await fixture.visit('#/violations?direction=request', async (page) => {
+        await page.getByText('3 of 6 violations with 1 cause').waitFor();
+        const rows = page.locator('tbody tr');
+        expect(await rows.count()).toBe(1);
+        const cause = rows.first();
+        expect(await cause.innerText()).toMatch(/3 operations\s+type\s+enforce\s+new/);
+        expect(await cause.getByRole('link').count()).toBe(0);
+        const fold = cause.getByRole('button', { name: /^3 violations with one cause: page must be/ });
+        expect(await fold.getAttribute('aria-expanded')).toBe('false');
+        await fold.press('Enter');
+        await page.locator('tr.member').nth(2).waitFor();
+        expect(await fold.getAttribute('aria-expanded')).toBe('true');
+        expect(await rows.count()).toBe(4);
+        // The focus stays on the button.
+        expect(await fold.evaluate((button) => button === document.activeElement)).toBe(true);
+        const idea = page.locator('tr.member', { has: page.getByRole('link', { name: 'listIdeas' }) });
+        expect(await idea.locator('[data-title=Level]').innerText()).toBe('report');
+        expect(await axeFindings(page)).toEqual([]);
+
+        await idea.getByRole('rowheader').getByRole('link').click();
+        await page.getByRole('heading', { name: 'Location' }).waitFor();
+        await page.goBack();
+        await page.locator('tr.member').nth(2).waitFor();
+        await page.getByLabel('Operation').selectOption('listIdeas');
+        await page.getByText('1 of 6 violations').waitFor();
+        await page.getByRole('rowheader').getByRole('link').waitFor();
+        expect(await rows.count()).toBe(1);
+        await page.getByLabel('Operation').selectOption('');
+        await page.locator('tr.member').nth(2).waitFor();
+        await fold.click();
+        await page.locator('tr.member').first().waitFor({ state: 'detached' });
+        expect(await rows.count()).toBe(1);
+        expect(page.url()).not.toContain('open=');
+      });
+    });
   });
 
   describe('with a configured baseline', () => {

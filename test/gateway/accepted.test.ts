@@ -2,7 +2,7 @@ import { levelsIn } from '../builders/levels-in.ts';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { violationRows } from '../../src/features/ledger/violations-api.ts';
+import { violationRows } from '../../src/features/ledger/violation-rows.ts';
 import { packageRoot } from '../../src/lib/package-root.ts';
 import { isOutage } from '../../src/engine/model/ledger-entry.ts';
 import { exampleOf } from '../builders/contract-examples.ts';

@@ -3,7 +3,7 @@ import type { LedgerEntry } from './ledger-entry.ts';
 
 /** A violation with its state in the baseline. */
 export interface Grouped {
-  readonly entry: LedgerEntry;
+  readonly entry: Omit<LedgerEntry, 'samples'>;
   readonly baselineState: string;
 }
 

@@ -1,23 +1,16 @@
 import express, { type RequestHandler, type Router } from 'express';
 import { endOfDay, isDay } from '../../lib/clock.ts';
-import {
-  type AcceptedViolation,
-  type Baseline,
-  isContractViolation,
-  isOutage,
-  type LedgerEntry,
-  type LedgerSnapshot,
-} from '../../engine/model/ledger-entry.ts';
+import { type AcceptedViolation, isContractViolation, isOutage } from '../../engine/model/ledger-entry.ts';
 import type { FeatureContext } from '../../engine/feature.ts';
 import { createContractPlaces } from '../../engine/contract/contract-places.ts';
 import type { PageFailed } from '../../engine/http/operator-page.ts';
-import { isAdvisory } from '../../engine/model/violation.ts';
 import { withLatestDrift } from '../../engine/model/release-drift.ts';
 import { suggestFix } from '../../engine/contract/suggest-fix.ts';
 import { queryNumber, queryText } from '../../lib/query-values.ts';
 import { membersOf } from '../../lib/plain-object.ts';
 import { containsCredential } from '../../engine/privacy/secret-text.ts';
 import { noteAction } from '../../engine/http/admin-actions.ts';
+import { causeRows, isNew, neverRefuses, type ViolationRow, violationRows } from './violation-rows.ts';
 
 const PAGE_SIZE = 25;
 /** The number of characters in a fingerprint. */
@@ -32,7 +25,7 @@ const NO_BASELINE = 'To accept violations, set contract.baseline to a file and r
 const MAX_BODY_BYTES = 65_536;
 
 /**
- * Creates the API for violations. It returns a filtered list or a single violation, and lets operators accept
+ * Creates the API for violations. It returns a filtered list by cause or a single violation, and lets operators accept
  * violations.
  */
 export function createViolationsApi(
@@ -83,13 +76,18 @@ export function createViolationsApi(
       text,
     });
     const sorting = sortingOf(queryText(query, 'sort'), queryText(query, 'order'));
-    const rows = found.toSorted(comparatorOf(sorting));
+    const causes = causeRows(found, {
+      compare: comparatorOf(sorting),
+      checksOf: (id) => gateway().checksOf(id),
+      open: queryText(query, 'open'),
+    });
     const page = queryNumber(query, 'page', { from: 1, to: 100_000, fallback: 1 });
     const { dropped, releases, takenAt } = snapshot;
-    const shown = pageOf(rows, page, PAGE_SIZE);
     const replicas = (snapshot.replicas ?? []).map((one) => one.replica);
     res.json({
-      ...shown,
+      ...pageOf(causes, page, PAGE_SIZE),
+      total: found.length,
+      causes: causes.length,
       ...sorting,
       facets,
       releases,
@@ -220,58 +218,13 @@ interface ListPage<T> {
   /** The page number, starting at 1. If the requested page is past the end, this is the last page's number. */
   readonly page: number;
   readonly pageCount: number;
-  readonly total: number;
 }
 
 /** Returns a page of a list. If the list is empty, returns one empty page. */
 function pageOf<T>(all: readonly T[], page: number, pageSize: number): ListPage<T> {
   const pageCount = Math.max(1, Math.ceil(all.length / pageSize));
   const shown = Math.min(Math.max(1, page), pageCount);
-  return { rows: all.slice((shown - 1) * pageSize, shown * pageSize), page: shown, pageCount, total: all.length };
-}
-
-/** A row in the list of violations. */
-export interface ViolationRow extends Omit<LedgerEntry, 'samples'> {
-  /**
-   * The proportion of the operation's requests that have this violation, from 0 to 1. Undefined if the traffic is
-   * unknown.
-   */
-  readonly share: number | undefined;
-  /** The baseline entry. Undefined if the violation is not in the baseline. */
-  readonly accepted: (AcceptedViolation & { readonly expired: boolean }) | undefined;
-}
-
-/**
- * Combines the ledger's entries with the traffic and the baseline. If a release is given, counts and shares cover only
- * that release, as in its report.
- */
-export function violationRows(
-  snapshot: LedgerSnapshot,
-  baseline: Baseline | undefined,
-  now: number,
-  release = '',
-): ViolationRow[] {
-  const requests = new Map<string | undefined, number>();
-  for (const one of snapshot.traffic)
-    if (release === '' || one.release === release)
-      requests.set(one.operation, (requests.get(one.operation) ?? 0) + one.requests);
-  const accepted = new Map((baseline?.accepted ?? []).map((one) => [one.fingerprint, one]));
-  return snapshot.entries.map(({ samples: _samples, ...entry }) => {
-    const all = requests.get(entry.operation) ?? 0;
-    const count = release === '' ? entry.count : (entry.releases[release] ?? 0);
-    const known = isOutage(entry) ? undefined : accepted.get(entry.fingerprint);
-    return {
-      ...entry,
-      count,
-      share: all === 0 ? undefined : Math.min(1, count / all),
-      accepted: known && { ...known, expired: known.expires !== undefined && endOfDay(known.expires) <= now },
-    };
-  });
-}
-
-/** Returns true if a violation was never accepted, or if its acceptance has expired. */
-export function isNew({ accepted }: Pick<ViolationRow, 'accepted'>): boolean {
-  return accepted === undefined || accepted.expired;
+  return { rows: all.slice((shown - 1) * pageSize, shown * pageSize), page: shown, pageCount };
 }
 
 /** The columns by which the list can be sorted, each with a function that returns a row's value. */
@@ -312,9 +265,6 @@ export function comparatorOf({ sort, order }: Sorting): (a: ViolationRow, b: Vio
     return sort === 'impact' ? -sign * byImpact(a, b) : compared * sign || byImpact(a, b);
   };
 }
-
-// Violations found only by the shadow contract never cause a refusal.
-const neverRefuses = (row: ViolationRow) => isAdvisory(row) || row.candidate !== undefined;
 
 function byImpact(a: ViolationRow, b: ViolationRow): number {
   return (

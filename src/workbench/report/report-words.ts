@@ -28,7 +28,14 @@ export const operationName = (operation: string | undefined): string => operatio
  * Describes the location in the message, such as `response 200, body /name`. For a denial, the description names the
  * permission.
  */
-export function placeWords({ category, direction, status, location, at, keyword }: LedgerEntry): string {
+export function placeWords({
+  category,
+  direction,
+  status,
+  location,
+  at,
+  keyword,
+}: Omit<LedgerEntry, 'samples'>): string {
   if (category === RELEASE_DRIFT) return at === '' ? 'responses' : `responses, ${at}`;
   if (keyword === 'permission-denied') return at === '' ? 'request' : `request, requires ${at}`;
   const message = direction === 'request' ? 'request' : `response${status === undefined ? '' : ` ${status}`}`;

@@ -1,4 +1,4 @@
-import type { ViolationRow } from '../../../src/features/ledger/violations-api.ts';
+import type { ViolationRow } from '../../../src/features/ledger/violation-rows.ts';
 import type { LedgerEntry } from '../../../src/engine/model/ledger-entry.ts';
 
 /** Creates a ledger entry with only the members that matter here. */
@@ -33,5 +33,5 @@ export function rowWith({
 }: Partial<LedgerEntry> & { accepted?: { expired: boolean } } = {}): ViolationRow {
   const { samples: _samples, ...entry } = entryWith(parts);
   const known = { fingerprint: entry.fingerprint, reason: 'r', owner: 'o', expires: undefined, summary: undefined };
-  return { ...entry, share: undefined, accepted: accepted && { ...known, ...accepted } };
+  return { ...entry, requests: 0, share: undefined, accepted: accepted && { ...known, ...accepted } };
 }

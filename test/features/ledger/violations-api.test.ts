@@ -2,11 +2,10 @@ import { describe, expect, it } from 'vitest';
 import {
   comparatorOf,
   filterViolations,
-  isNew,
   readAcceptRequest,
   type ViolationFilter,
-  violationRows,
 } from '../../../src/features/ledger/violations-api.ts';
+import { isNew, violationRows } from '../../../src/features/ledger/violation-rows.ts';
 import type { LedgerSnapshot } from '../../../src/engine/model/ledger-entry.ts';
 import { UNDOCUMENTED_FIELD } from '../../../src/engine/model/violation.ts';
 import { entryWith, rowWith } from './violation-fixtures.ts';

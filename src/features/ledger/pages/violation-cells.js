@@ -17,3 +17,10 @@ export function stateOf({ accepted }) {
     ? html`<span class="badge bad">expired</span>`
     : html`<span class="badge good">accepted</span>`;
 }
+
+const LEVEL_TONES = { enforce: 'good', report: 'warn', off: '' };
+
+/** Returns a badge that shows the level of a violation's check. The row has none if it never leads to a refusal. */
+export function levelOf({ level }) {
+  return level === undefined ? NONE : html`<span class=${`badge ${LEVEL_TONES[level]}`}>${level}</span>`;
+}

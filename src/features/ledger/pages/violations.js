@@ -6,7 +6,7 @@ import { changeQuery, hrefOf } from '../lib/route.js';
 import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
 import { Violation } from './violation.js';
-import { Hours, stateOf } from './violation-cells.js';
+import { Hours, levelOf, stateOf } from './violation-cells.js';
 
 /** @type {readonly (readonly [name: string, label: string])[]} */
 const FILTERS = [
@@ -29,19 +29,22 @@ const ORDERS = [
 
 const choose = (change) => changeQuery(['violations'], { page: '', ...change });
 
+/** Opens the cause of a violation, and closes the one that was open. An empty fingerprint opens none. */
+const open = (fingerprint) => changeQuery(['violations'], { open: fingerprint });
+
 /** The page that lists the violations in the ledger, or shows one of them. */
 export function Page(props) {
   return props.words[1] === undefined ? html`<${Violations} ...${props} />` : html`<${Violation} ...${props} />`;
 }
 
-/** Lists the violations, with filters. */
+/** Lists the violations by cause, with filters. */
 function Violations({ query, status, shownError }) {
   const { data: fresh, stale, error } = usePoll(withQuery('violations', query));
   const data = fresh ?? stale;
   return html`
     <div class="heading">
       <h1>Violations</h1>
-      <p class="muted">Distinct differences between the traffic and the contract.</p>
+      <p class="muted">Distinct differences between the traffic and the contract, by cause.</p>
     </div>
     <form class="filters card" role="search" aria-label="Violations" onSubmit=${(event) => event.preventDefault()}>
       ${FILTERS.map(
@@ -99,7 +102,7 @@ function Violations({ query, status, shownError }) {
         />
       </label>
       ${
-        Object.values(query).some((value) => value !== '') &&
+        Object.entries(query).some(([name, value]) => name !== 'open' && value !== '') &&
         html`<a class="button" href=${hrefOf(['violations'])}>Clear</a>`
       }
     </form>
@@ -122,22 +125,25 @@ function List({ data, query, now, steady }) {
     data.total === data.all
       ? plural(data.total, 'violation')
       : `${count(data.total)} of ${plural(data.all, 'violation')}`;
+  const sameCause = data.causes < data.total ? ` with ${plural(data.causes, 'cause')}` : '';
   return html`
     <p role="status" class="muted" id="found">
-      ${total}${data.dropped > 0 ? `; the ledger dropped ${count(data.dropped)} more because it was full or could not be written` : ''}
+      ${total}${sameCause}${data.dropped > 0 ? `; the ledger dropped ${count(data.dropped)} more because it was full or could not be written` : ''}
     </p>
     <${Table}
       caption="Violations"
-      kind="cards"
+      kind="cards dense"
       steady=${steady}
       sorting=${{ by: data.sort, down: data.order === 'down', choose: (sort, down) => choose({ sort, order: down ? '' : 'up' }) }}
-      rows=${data.rows}
-      keyOf=${(row) => row.fingerprint}
+      rows=${data.rows.flatMap((row) => (isOpen(row) ? [row, ...row.members] : [row]))}
+      keyOf=${(row) => row.cause ?? `member ${row.fingerprint}`}
+      classOf=${(row) => (row.cause === undefined ? 'member' : isOpen(row) ? 'opened' : undefined)}
       empty=${data.all === 0 ? 'No violations so far.' : 'No violations match these filters.'}
       columns=${[
         { title: 'Violation', head: true, sortedBy: 'violation', cell: named },
         { title: 'Operation', sortedBy: 'operation', cell: operationOf },
         { title: 'Category', sortedBy: 'category', cell: (row) => html`<span class="badge">${row.category}</span>` },
+        { title: 'Level', cell: levelOf },
         { title: 'State', sortedBy: 'state', cell: stateOf },
         { title: 'Last 24 h', cell: (row) => html`<${Hours} history=${row.history} />` },
         { title: 'Seen', number: true, sortedBy: 'count', cell: (row) => count(row.count) },
@@ -159,14 +165,37 @@ function List({ data, query, now, steady }) {
   `;
 }
 
+/** Returns true if a row is a cause whose violations follow it. A cause with one violation looks like that violation. */
+const isOpen = ({ violations, members }) => violations > 1 && members !== undefined;
+
 function named(row) {
-  return html`<a class="block" href=${hrefOf(['violations', row.fingerprint])}>${row.message}</a>
+  if (row.violations > 1) {
+    const opened = isOpen(row);
+    return html`<span class="block">${row.message}</span>
+      <small class="path">${row.direction} · ${row.keyword}</small>
+      <button
+        type="button"
+        class="fold"
+        aria-expanded=${String(opened)}
+        onClick=${() => open(opened ? '' : row.fingerprint)}
+      >
+        ${plural(row.violations, 'violation')}<span class="unseen"> with one cause: ${row.message}</span>
+      </button>`;
+  }
+  const href = hrefOf(['violations', row.fingerprint]);
+  // The row of the cause, above, shows what the violations have in common.
+  if (row.cause === undefined)
+    return html`<a class="block" href=${href}
+      >${row.direction} ${placeOf(row)}<span class="unseen"> of ${row.operation ?? 'undocumented paths'}</span></a
+    >`;
+  return html`<a class="block" href=${href}>${row.message}</a>
     <small class="path">${row.direction} ${placeOf(row)} · ${row.keyword}</small>`;
 }
 
 const ageOf = (at, now) => age(Math.max(0, (now - at) / 1000));
 
-function operationOf({ operation }) {
+function operationOf({ operation, operations = 1 }) {
+  if (operations > 1) return plural(operations, 'operation');
   if (operation === undefined) return 'not in the contract';
   return html`<a class="block" href=${hrefOf(['traffic'], { operation })}>${operation}</a>`;
 }

@@ -2,7 +2,8 @@ import { html, useRef, useState } from './html.js';
 
 /**
  * A table in a region that scrolls horizontally if necessary. `columns` has entries of the form `{ title, cell(row),
- * number?, sort?(row), sortedBy?, head? }`. `head` marks the column that contains the row headers.
+ * number?, sort?(row), sortedBy?, head? }`. `head` marks the column that contains the row headers. `classOf(row)` returns
+ * the class of a row.
  *
  * The table sorts its rows by `sort`. If the rows are already sorted, `sorting` has the form `{ by, down, choose(by,
  * down) }`, and `by` is the `sortedBy` of a column.
@@ -11,7 +12,18 @@ import { html, useRef, useState } from './html.js';
  * moves a row that an operator is about to click. The value of `steady` identifies the list, so a different list's rows
  * appear immediately.
  */
-export function Table({ caption, columns, rows, keyOf, empty = 'No data.', sorted, sorting, steady, kind = '' }) {
+export function Table({
+  caption,
+  columns,
+  rows,
+  keyOf,
+  classOf,
+  empty = 'No data.',
+  sorted,
+  sorting,
+  steady,
+  kind = '',
+}) {
   const [own, setOwn] = useState(sorted ?? { index: -1, down: true });
   const sortedColumn = sorting === undefined ? own.index : columns.findIndex(({ sortedBy }) => sortedBy === sorting.by);
   const order = { index: sortedColumn, down: sorting?.down ?? own.down };
@@ -54,7 +66,7 @@ export function Table({ caption, columns, rows, keyOf, empty = 'No data.', sorte
       <tbody>
         ${shown.map(
           (row) =>
-            html`<tr key=${keyOf(row)}>
+            html`<tr key=${keyOf(row)} class=${classOf?.(row)}>
               ${columns.map(({ title, cell, number, head }) =>
                 head
                   ? html`<th scope="row" key=${title} data-title=${title}>${cell(row)}</th>`
