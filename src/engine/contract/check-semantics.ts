@@ -24,10 +24,16 @@ export function applicableRules(
   let rules = 0;
   semanticRules.forEach((name, index) => {
     const rule = known.get(name);
-    if (rule === undefined || rule.appliesTo?.(parameters) === false) return;
-    if (rule.reads.every((field) => survives(parameters.projection, field))) rules |= 1 << index;
+    if (rule !== undefined && applies(rule, parameters)) rules |= 1 << index;
   });
   return rules;
+}
+
+function applies({ appliesTo, reads }: SemanticRule, parameters: ParameterValues): boolean {
+  if (appliesTo?.(parameters) === false) return false;
+  const { projection } = parameters;
+  // Most requests have no projection.
+  return projection === undefined || reads.every((field) => survives(projection, field));
 }
 
 /** Returns JSON pointers to the response values that the given rules read. `*` stands for all elements of an array. */
@@ -64,20 +70,19 @@ export function checkSemantics(
   { json, bytes }: ReadBody,
   broken: readonly Violation[],
 ): Violation[] {
-  const rules = applicableRules(known, operation, parameters);
-  return operation.semanticRules.flatMap((name, index) => {
-    const rule = (rules & (1 << index)) === 0 ? undefined : known.get(name);
-    if (rule === undefined) return [];
+  const found: Violation[] = [];
+  for (const name of operation.semanticRules) {
+    const rule = known.get(name);
+    if (rule === undefined || !applies(rule, parameters)) continue;
     // A requested id that a number can represent is never equal to a rounded one.
     const isRounded = bytes !== undefined && !Number.isSafeInteger(Number(rule.requestedId?.(parameters) ?? 0));
-    return rule
-      .check(isRounded ? parseExact(bytes) : json, operation, parameters)
-      .slice(0, MAX_FINDINGS)
-      .filter(({ at }) => !followsFrom(broken, rule, at))
-      .map(({ at, message }) =>
-        responseViolation(rule.isAdvisory === true ? 'advisory' : 'semantic', 'body', at, name, message),
-      );
-  });
+    const findings = rule.check(isRounded ? parseExact(bytes) : json, operation, parameters);
+    if (findings.length === 0) continue;
+    const category = rule.isAdvisory === true ? 'advisory' : 'semantic';
+    const reported = findings.slice(0, MAX_FINDINGS).filter(({ at }) => !followsFrom(broken, rule, at));
+    found.push(...reported.map(({ at, message }) => responseViolation(category, 'body', at, name, message)));
+  }
+  return found;
 }
 
 function followsFrom(broken: readonly Violation[], { reads }: SemanticRule, at: string): boolean {

@@ -105,8 +105,9 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
       this.#awaitHead?.();
       const { session, headers, path } = request;
       if (session === undefined) return super.dispatch(request, handler);
-      // A retry sends the original headers, so the cookies are added to a copy.
-      return super.dispatch({ ...request, headers: session.attach(headers as string[], origin, path) }, handler);
+      const attached = session.attach(headers as string[], origin, path) as string[];
+      // A retry sends the original headers, so cookies are added to a copy.
+      return super.dispatch(attached === headers ? request : { ...request, headers: attached }, handler);
     }
 
     #markNew(request: WireRequest): void {

@@ -31,7 +31,7 @@ export interface ExchangeSession {
    * Returns the headers for a request to the given address, as alternating names and values: with the session cookies
    * that apply to the path, and without any that the client sent. Called for each attempt.
    */
-  attach(headers: readonly string[], origin: string, path: string): string[];
+  attach(headers: readonly string[], origin: string, path: string): readonly string[];
   /** Keeps the session cookies in a response to the latest attempt, and returns the headers without them. */
   receive(headers: HeaderPairs): HeaderPairs;
   /** Returns whether a text contains the value of a session cookie that this exchange sent or received. */
@@ -158,6 +158,8 @@ export function isSessionCookie(value: string, names: ReadonlySet<string>): bool
   return names.has(cookieName(value));
 }
 
+const isCookie = (name: string) => name.length === 6 && name.toLowerCase() === 'cookie';
+
 const isSetCookie = (name: string) => name.length === 10 && name.toLowerCase() === 'set-cookie';
 
 /**
@@ -193,13 +195,18 @@ function pathMatches(target: string, cookiePath: string): boolean {
 }
 
 /** Returns the headers with the given cookies in place of the session cookies that the client sent. */
-function withCookies(headers: readonly string[], wanted: ReadonlySet<string>, cookies: readonly Cookie[]): string[] {
+function withCookies(
+  headers: readonly string[],
+  wanted: ReadonlySet<string>,
+  cookies: readonly Cookie[],
+): readonly string[] {
+  if (cookies.length === 0 && !headers.some((name, at) => at % 2 === 0 && isCookie(name))) return headers;
   const others: string[] = [];
   const pairs: string[] = [];
   for (let at = 0; at < headers.length; at += 2) {
     const name = headers[at] ?? '';
     const value = headers[at + 1] ?? '';
-    if (name.length !== 6 || name.toLowerCase() !== 'cookie') others.push(name, value);
+    if (!isCookie(name)) others.push(name, value);
     else pairs.push(...value.split(';').filter((pair) => pair.trim() !== '' && !wanted.has(cookieName(pair))));
   }
   // Cookies with longer paths come first (RFC 6265 §5.4).

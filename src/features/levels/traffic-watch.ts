@@ -52,10 +52,10 @@ export function createResponseWindows(options: DemotionOptions, operations: read
   const rings = new Map<string, BucketRing<Bucket>>(
     operations.map((operation) => [operation, createBucketRing<Bucket>(windowMs, BUCKETS, () => new Map())]),
   );
-  const recent = new Map<string, RecentResponse[]>(operations.map((operation) => [operation, []]));
+  const recent = new Map(operations.map((operation) => [operation, createLatest<RecentResponse>(MAX_RECENT)]));
   const enough = Math.min(FEW_FAILURES, options.minAnswers);
   const evidenceOfFew = (operation: string, now: number): Evidence | undefined => {
-    const ofDay = (recent.get(operation) ?? []).filter(({ at }) => at <= now && now - at < LONG_WINDOW_MS);
+    const ofDay = (recent.get(operation)?.inOrder() ?? []).filter(({ at }) => at <= now && now - at < LONG_WINDOW_MS);
     const last = ofDay.slice(-options.minAnswers);
     const age = now - (last[0]?.at ?? now);
     // If all of them are in the window, there may soon be enough responses in it.
@@ -77,9 +77,8 @@ export function createResponseWindows(options: DemotionOptions, operations: read
       if (ring === undefined) return undefined;
       const tally = tallyFor(ring.at(now), caller);
       tally.judged += 1;
-      const last = recent.get(operation) ?? [];
-      last.push({ at: now, caller, failed });
-      if (last.length > MAX_RECENT) last.shift();
+      const last = recent.get(operation);
+      last?.add({ at: now, caller, failed });
       if (!failed) return undefined;
       tally.failed += 1;
       const callers = byCaller(ring.within(now));
@@ -88,15 +87,43 @@ export function createResponseWindows(options: DemotionOptions, operations: read
         const evidence = evidenceOfFew(operation, now);
         if (evidence === undefined) return undefined;
         ring.clear();
-        last.length = 0;
+        last?.clear();
         return evidence;
       }
       if (!exceeds(all)) return undefined;
       const others = withoutWorst([...callers.values()]);
       if (others.judged >= options.minAnswers && !exceeds(others)) return undefined;
       ring.clear();
-      last.length = 0;
+      last?.clear();
       return { ...all, windowSeconds: options.windowSeconds };
+    },
+  };
+}
+
+/** The latest items, oldest first. */
+interface Latest<T> {
+  add(item: T): void;
+  inOrder(): readonly T[];
+  clear(): void;
+}
+
+/** Creates an empty list that keeps at most `max` items. */
+function createLatest<T>(max: number): Latest<T> {
+  let items: T[] = [];
+  /** The place of the oldest item, which the next one replaces. Only used once the list is full. */
+  let oldest = 0;
+  return {
+    add(item) {
+      if (items.length < max) items.push(item);
+      else {
+        items[oldest] = item;
+        oldest = (oldest + 1) % max;
+      }
+    },
+    inOrder: () => [...items.slice(oldest), ...items.slice(0, oldest)],
+    clear() {
+      items = [];
+      oldest = 0;
     },
   };
 }
