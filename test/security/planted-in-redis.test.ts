@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createSeal } from '../../src/engine/sharing/redis/seal.ts';
+import { createSeal } from '../../src/lib/seal.ts';
 import type { Redis } from '../../src/engine/sharing/redis/connect-redis.ts';
 import { cleanUpAfterFile } from '../builders/clean-up.ts';
 import { exampleResponse } from '../builders/example-response.ts';

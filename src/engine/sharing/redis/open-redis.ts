@@ -15,7 +15,7 @@ import { openRedisLines } from './redis-lines.ts';
 import { hashOfKey, openRedisMap } from './redis-map.ts';
 import type { RedisOptions, RedisSecrets } from './redis-options.ts';
 import { openRedisWindows } from './redis-windows.ts';
-import { createSeal } from './seal.ts';
+import { createSeal } from '../../../lib/seal.ts';
 
 /** What is counted of the work with Redis. */
 export interface RedisObserver {

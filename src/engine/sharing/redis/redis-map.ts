@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { SharedMap } from '../sharing.ts';
 import type { Redis } from './connect-redis.ts';
-import type { Seal } from './seal.ts';
+import type { Seal } from '../../../lib/seal.ts';
 
 /**
  * Hashes a key, because keys can contain names of callers. Gateways of different releases have different hashes, because

@@ -1,6 +1,6 @@
 import { type CertificateContents, readCertificateFiles } from '../../../lib/certificate-files.ts';
 import { readSecretFile } from '../../../lib/secret-file.ts';
-import { MIN_SEAL_KEY } from './seal.ts';
+import { MIN_SEAL_KEY } from '../../../lib/seal.ts';
 
 /** The `redis.tls` configuration key. The paths are absolute. */
 export interface RedisTlsOptions {

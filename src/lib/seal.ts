@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /**
- * Seals values that gateways store in Redis, so that a gateway uses only values that a gateway of the same fleet has
- * written for the same purpose.
+ * Seals values that gateways store in a shared place, so that a gateway uses only values that a gateway of the same fleet
+ * has written for the same purpose.
  */
 export interface Seal {
   /** Seals a value. `context` names what the value is for, such as the cache key of a page. */
