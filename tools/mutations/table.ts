@@ -54,14 +54,14 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'src/engine/pipeline/permission-refusal.ts',
     find: "if (principal.kind !== 'verified')",
     replace: "if (principal.kind === 'anonymous')",
-    test: 'test/engine/pipeline/stages/authorize.test.ts',
+    test: 'test/engine/pipeline/permission-refusal.test.ts',
     why: 'an unverified caller without the permission gets a 403 and no challenge',
   },
   {
     file: 'src/engine/pipeline/decide-request.ts',
     find: "enforced && exchange.principal.kind !== 'verified'",
     replace: 'false',
-    test: 'test/engine/pipeline/stages/authorize.test.ts',
+    test: 'test/engine/pipeline/decide-request.test.ts',
     why: 'an unverified caller may edit a community wiki',
   },
   {

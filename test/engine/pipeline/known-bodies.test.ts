@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ItemsAt } from '../../../src/engine/model/operation.ts';
-import { authorsOf } from '../../../src/engine/pipeline/authors.ts';
 import { bodyFactsOf } from '../../../src/engine/pipeline/body-facts.ts';
 import { createKnownBodies, type KnownBody, type KnownBodies } from '../../../src/engine/pipeline/known-bodies.ts';
-import { kept, pageOf, plannedWith } from '../../builders/exchange.ts';
+import { plannedWith } from '../../builders/exchange.ts';
 
 describe('known responses', () => {
   const look = (text: string) => ({ status: 200, mediaType: 'application/json', bytes: Buffer.from(text) });
@@ -97,68 +95,5 @@ describe('known responses', () => {
     const large = Buffer.from('body'.padEnd(90_000));
     known.remember('a', knownBody('body', large.subarray(0, 4)));
     expect(known.find('a', look('body'))?.bytes.buffer.byteLength).toBe(4);
-  });
-});
-
-describe('authors', () => {
-  const node = (id: unknown, username: unknown) => ({ id, activeRevisionId: 1, author: { username } });
-
-  function learned(json: unknown, itemsAt: ItemsAt = 'list'): Record<string, string> {
-    return Object.fromEntries(authorsOf(plannedWith({ operation: { itemsAt } }), json));
-  }
-
-  it.each([
-    ['list', { list: [node(1, 'alice'), node('2', 'bob')] }],
-    ['elements', [node(1, 'alice'), node('2', 'bob')]],
-  ] as const)('are learned from %s', (itemsAt, json) => {
-    expect(learned(json, itemsAt)).toEqual({ 1: 'alice', 2: 'bob' });
-  });
-
-  it('are learned from a body that is a single node', () => {
-    expect(learned(node(1, 'alice'), 'body')).toEqual({ 1: 'alice' });
-  });
-
-  it('are not learned from topics and users, whose ids are from other ranges', () => {
-    expect(learned({ list: [{ id: 1, author: { username: 'alice' } }] })).toEqual({});
-  });
-
-  it('are not learned from ids that JSON has rounded, nor without a name', () => {
-    expect(learned({ list: [node(2 ** 53, 'alice'), node(1, undefined), node(undefined, 'alice'), null] })).toEqual({});
-  });
-
-  it('are not learned from responses of another form', () => {
-    expect(learned({ error: 'x' })).toEqual({});
-    expect(learned(undefined)).toEqual({});
-  });
-});
-
-const factsOf = (json: unknown, itemsAt: ItemsAt = 'list') =>
-  bodyFactsOf(plannedWith({ operation: { itemsAt }, cache: kept() }), json);
-
-describe('the facts about a body', () => {
-  it('are its outer form, its page count and its items', () => {
-    expect(factsOf(pageOf([1, 2]))).toEqual({
-      isJson: true,
-      isOuterForm: true,
-      hasTopLevelError: false,
-      pageCount: 3,
-      tags: ['node:1', 'node:2'],
-    });
-  });
-
-  it('include no items if the operation is not cached', () => {
-    expect(bodyFactsOf(plannedWith(), pageOf([1])).tags).toEqual([]);
-  });
-
-  it('are empty for a body that is not JSON', () => {
-    expect(factsOf(undefined)).toMatchObject({ isJson: false, isOuterForm: false, hasTopLevelError: false });
-  });
-
-  it('accept null as JSON', () => {
-    expect(factsOf(null)).toMatchObject({ isJson: true, isOuterForm: false, hasTopLevelError: false });
-  });
-
-  it.each([{ error: 'x', list: [] }, { errors: {} }])('include an error at the top level: %j', (json) => {
-    expect(factsOf(json)).toMatchObject({ hasTopLevelError: true, pageCount: undefined });
   });
 });
