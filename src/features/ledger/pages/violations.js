@@ -3,6 +3,7 @@ import { age, count, NONE, percent, plural } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { usePoll } from '../lib/poll.js';
 import { changeQuery, hrefOf } from '../lib/route.js';
+import { SearchField } from '../lib/search-field.js';
 import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
 import { Violation } from './violation.js';
@@ -92,15 +93,11 @@ function Violations({ query, status, shownError }) {
           }
         </select>
       </label>
-      <label class="grow">
-        <span>Text</span>
-        <input
-          type="search"
-          value=${query.text ?? ''}
-          placeholder="place, rule or message"
-          onInput=${(event) => choose({ text: event.currentTarget.value })}
-        />
-      </label>
+      <${SearchField}
+        value=${query.text ?? ''}
+        placeholder="place, rule or message"
+        onText=${(given) => choose({ text: given })}
+      />
       ${
         Object.entries(query).some(([name, value]) => name !== 'open' && value !== '') &&
         html`<a class="button" href=${hrefOf(['violations'])}>Clear</a>`

@@ -2,6 +2,7 @@ import { dateTime, NONE, plural } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { usePoll } from '../lib/poll.js';
 import { changeQuery } from '../lib/route.js';
+import { SearchField } from '../lib/search-field.js';
 import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
 
@@ -32,15 +33,7 @@ export function Page({ query, shownError }) {
     <${Trouble} error=${error} shownError=${shownError} />
     <form class="filters card" role="search" aria-label="Audit" onSubmit=${(event) => event.preventDefault()}>
       ${select('action', 'Action', action, actions)} ${select('outcome', 'Outcome', outcome, Object.keys(OUTCOMES))}
-      <label class="grow">
-        <span>Text</span>
-        <input
-          type="search"
-          value=${text}
-          placeholder="listQuestions"
-          onInput=${(event) => choose({ text: event.currentTarget.value })}
-        />
-      </label>
+      <${SearchField} value=${text} placeholder="listQuestions" onText=${(given) => choose({ text: given })} />
     </form>
     <p class="muted" role="status">${plural(rows.length, 'entry', 'entries')}</p>
     <${Table}

@@ -5,6 +5,7 @@ import { html, useState } from '../lib/html.js';
 import { useKeptFocus } from '../lib/keep-focus.js';
 import { usePoll } from '../lib/poll.js';
 import { setQuery } from '../lib/route.js';
+import { SearchField } from '../lib/search-field.js';
 import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
 
@@ -69,15 +70,13 @@ export function Page({ query, status, shownError, announce }) {
     <div class="heading">
       <h2>By tag</h2>
       <form class="row" role="search" aria-label="Tags" onSubmit=${(event) => event.preventDefault()}>
-        <label>
-          <span>Tag contains</span>
-          <input
-            type="search"
-            value=${query.tag ?? ''}
-            placeholder="node:17"
-            onInput=${(event) => setQuery(['cache'], { tag: event.currentTarget.value })}
-          />
-        </label>
+        <${SearchField}
+          label="Tag contains"
+          grows=${false}
+          value=${query.tag ?? ''}
+          placeholder="node:17"
+          onText=${(text) => setQuery(['cache'], { tag: text })}
+        />
       </form>
     </div>
     <p class="muted" role="status">

@@ -4,6 +4,7 @@ import { plural } from '../lib/format.js';
 import { html, useState } from '../lib/html.js';
 import { usePoll } from '../lib/poll.js';
 import { changeQuery } from '../lib/route.js';
+import { SearchField } from '../lib/search-field.js';
 import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
 import { wrappedJson } from '../lib/wrapped.js';
@@ -103,15 +104,7 @@ export function Page({ query, status, shownError, announce }) {
           ${Object.keys(ORIGINS).map((name) => html`<option value=${name} key=${name}>${name}</option>`)}
         </select>
       </label>
-      <label class="grow">
-        <span>Text</span>
-        <input
-          type="search"
-          value=${text}
-          placeholder="cache.fresh"
-          onInput=${(event) => choose({ text: event.currentTarget.value })}
-        />
-      </label>
+      <${SearchField} value=${text} placeholder="cache.fresh" onText=${(given) => choose({ text: given })} />
     </form>
     <p class="muted" role="status">${plural(rows.length, 'key')}</p>
     <${Table}
