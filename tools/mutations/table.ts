@@ -141,7 +141,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'src/engine/model/principal.ts',
     find: '`caller:verified:user:${name}`',
     replace: '`caller:verified:user`',
-    test: 'test/trust/fuzz-gateway.test.ts',
+    test: 'test/gateway/audience.test.ts',
     why: 'callers get pages that are stored for others',
   },
   {
