@@ -86,10 +86,14 @@ describe('the commands, for another API', () => {
       // The last line of the banner. The gateway listens.
       if (line.includes('portico_checks_total')) ended.resolve();
     };
+    // Others listen for signals, too: a browser that another test has launched ends the process.
+    const others = new Set(process.listeners('SIGINT'));
     const code = runProgram(SHOP, ['serve', '--upstream', url], { ...io, err: shown });
     await Promise.race([ended.promise, code]);
-    process.emit('SIGINT');
+    const own = process.listeners('SIGINT').filter((listener) => !others.has(listener));
+    for (const listener of own) listener('SIGINT');
     expect(await code).toBe(0);
+    for (const listener of own) process.off('SIGINT', listener);
     expect(text.err).toMatch(/curl -u NAME:PASSWORD 'http:\/\/127\.0\.0\.1:\d+\/shop\/books\?page=1'/);
   });
 });
