@@ -135,6 +135,7 @@ export class Connection {
     // The refused message is the latest request if that request is incomplete; otherwise, it is a later message.
     const own = latest?.request.complete === false ? latest : undefined;
     this.#late = this.#late.filter((one) => one !== own);
+    this.#held = this.#held.filter((one) => one !== own);
     const id = requestIdOf(own?.request.headers['x-request-id']);
     this.#options.onRefused(error, id);
     const pending = own === undefined ? latest?.response : this.#previous;

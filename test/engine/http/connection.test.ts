@@ -234,4 +234,16 @@ describe('incoming bytes', () => {
     socket.resume();
     expect(statuses(await heard)).toHaveLength(40);
   });
+
+  it('are not executed if they were held back and then refused because of their bodies', async () => {
+    const big = 'x'.repeat(300_000);
+    const { port, seen, codes } = await listening((_request, response) => response.end(big));
+    const bad = 'POST /held HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nNO CHUNK\r\n';
+    const { socket, heard } = talk(port, get().repeat(39) + bad);
+    socket.pause();
+    await until(() => codes.length > 0);
+    socket.resume();
+    expect(statuses(await heard)).toEqual([...Array.from({ length: 39 }, () => 200), 400]);
+    expect(seen).not.toContain('POST /held');
+  });
 });
