@@ -7,7 +7,7 @@ import { rolesFileFaults, rolesFileWarnings } from './config/secrets.ts';
 import { settingWarnings } from './config/setting-warnings.ts';
 import type { PreparedFeature, Settings } from './config/settings.ts';
 import type { ContractOptions } from './contract/contract-options.ts';
-import { type Contract, loadContract, sourcesDigest } from './contract/load-contract.ts';
+import { type Contract, loadContract } from './contract/load-contract.ts';
 import { fileReason } from '../lib/file-reason.ts';
 import { readTlsIdentity, type TlsIdentity } from './http/tls-certificate.ts';
 import type { Feature } from './feature.ts';
@@ -32,8 +32,6 @@ import { verifierOf } from './identity/verifiers.ts';
 /** Everything that is read and compiled before the services are created. */
 export interface Start {
   readonly contract: Contract;
-  /** All contracts that were loaded. */
-  readonly contracts: readonly Contract[];
   /** What features have read, by the feature's name. */
   readonly prepared: ReadonlyMap<string, PreparedFeature>;
   /** The roles file in effect. */
@@ -64,10 +62,8 @@ export interface StartSources {
   readonly features: readonly Feature[];
   /** Loads a contract. Defaults to {@link loadContract}. */
   readonly load?: (options: ContractOptions) => Contract;
-  /**
-   * The running gateway, if this is a reload. A contract is recompiled only if its files or options have changed.
-   */
-  readonly running?: { readonly settings: Settings; readonly start: Start };
+  /** The running gateway, if this is a reload. */
+  readonly running?: { readonly start: Start };
 }
 
 /**
@@ -93,21 +89,13 @@ export function loadStart(settings: Settings, { env, features, load = loadContra
       };
     }
   };
-  const inUse = running?.start.contracts ?? [];
-  const contracts: Contract[] = [];
-  const loadOnce = (options: ContractOptions): Contract => {
-    const sources = inUse.length === 0 ? undefined : sourcesDigest(options);
-    const loaded = inUse.find((one) => one.sources === sources) ?? load(options);
-    contracts.push(loaded);
-    return loaded;
-  };
-  const contract = attempt(() => loadOnce(settings.contract));
+  const contract = attempt(() => load(settings.contract));
   const hasContract = failures.size === 0;
   const prepared = featuresInUse(settings).flatMap(({ configurable, options }) => {
     const { name, prepare } = configurable;
     if (prepare === undefined) return [];
     const earlier = running?.start.prepared.get(name)?.value;
-    const result = attempt(() => prepare({ options, settings, loadContract: loadOnce, earlier }));
+    const result = attempt(() => prepare({ options, settings, loadContract: load, earlier }));
     return [[name, result] as const];
   });
   attempt(() => checkOperations(settings, contract()));
@@ -123,7 +111,6 @@ export function loadStart(settings: Settings, { env, features, load = loadContra
   if (failures.size > 0) throw new StartFault([...failures].flatMap(({ faults }) => faults));
   return {
     contract: contract(),
-    contracts,
     prepared: new Map(
       prepared.flatMap(([name, result]) => {
         const found = result();

@@ -29,11 +29,6 @@ import type { ParameterValues } from './values.ts';
 export interface Contract {
   /** A short digest of the document and its schemas. It is part of every cache key. */
   readonly version: string;
-  /**
-   * A digest of the options and files from which the contract was compiled. A reload reuses the contract if this digest
-   * is unchanged.
-   */
-  readonly sources: string;
   /** The names of the overlays, in the order in which they were applied. */
   readonly overlays: readonly string[];
   /** Problems that do not prevent startup, such as an overlay action whose target matches nothing. */
@@ -87,17 +82,15 @@ const compiledContracts = new Map<string, WeakRef<Contract>>();
 
 /** Reads and compiles the contract. Throws a StartFault that lists all configuration errors in the contract. */
 export function loadContract(options: ContractOptions): Contract {
-  // The digest is computed before the files are read. If a file changes in between, the digest describes the old
-  // content, so the next reload compiles the contract again.
   const sources = sourcesDigest(options);
   const known = compiledContracts.get(sources)?.deref();
   if (known?.rules === options.rules) return known;
   const contract = withFolder(options, (folder) => {
     const compiled = compileContract(options, folder);
-    return { ...compiled, warnings: inFolder(compiled.warnings, options), sources };
+    return { ...compiled, warnings: inFolder(compiled.warnings, options) };
   });
   for (const [key, reference] of compiledContracts) if (reference.deref() === undefined) compiledContracts.delete(key);
-  // A contract whose files have changed in the meantime is not what the digest says.
+  // If a file has changed in the meantime, the digest may not be that of what was compiled.
   if (sourcesDigest(options) === sources) compiledContracts.set(sources, new WeakRef(contract));
   return contract;
 }
@@ -106,7 +99,7 @@ export function loadContract(options: ContractOptions): Contract {
  * Returns a digest of everything from which a contract is compiled: the contents of all files, and the options that
  * affect the result. Contracts with the same digest are equal. A file that cannot be read counts as empty.
  */
-export function sourcesDigest(options: ContractOptions): string {
+function sourcesDigest(options: ContractOptions): string {
   const { folder = contractFolder(), overlays, inferred, allowedParameters, maxCollected } = options;
   const files = [...documentFiles(folder), ...overlays].map((file) => {
     try {
@@ -154,7 +147,7 @@ function operationsOf(document: OpenApiDocument, { inferred }: ContractOptions):
     .toSorted((one, other) => byRow(one.operation, other.operation));
 }
 
-function compileContract(options: ContractOptions, folder: string): Omit<Contract, 'sources'> {
+function compileContract(options: ContractOptions, folder: string): Contract {
   const { document, texts, locateFaults, warnings } = readDocument(folder, options);
   const schemas = generateSchemas(document);
   const store = openSchemaStore(schemas);
