@@ -12,7 +12,7 @@ import { releaseDrift } from './features/release-drift/release-drift.ts';
 import { shadowContract } from './features/shadow-contract/shadow-contract.ts';
 import { auditTrail } from './features/trail/trail.ts';
 import { tracing } from './features/tracing/tracing.ts';
-import { PROFILE_FEATURES } from './profile.ts';
+import { PROFILE_FEATURES } from './profile/profile.ts';
 
 /** The features of Portico, in the order in which they start. To take a feature out, remove its folder and its line. */
 const list = [

@@ -8,7 +8,7 @@ import type { Product } from './engine/config/product.ts';
 import type { Settings } from './engine/config/settings.ts';
 import { type ContractOptions, CONTRACT_DEFAULTS as DEFAULTS } from './engine/contract/contract-options.ts';
 import { FEATURES } from './features.ts';
-import { PROFILE } from './profile.ts';
+import { PROFILE } from './profile/profile.ts';
 
 /** The profile and the features of Portico. */
 export const PORTICO = { profile: PROFILE, features: FEATURES } satisfies Product;

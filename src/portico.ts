@@ -7,7 +7,7 @@ import type { FeatureConfig } from './features.ts';
 import { readSettings } from './portico-settings.ts';
 import type { ContractOptions } from './engine/contract/contract-options.ts';
 import { packageRoot } from './lib/package-root.ts';
-import { mountGateway } from './gateway.ts';
+import { mountGateway } from './engine/gateway.ts';
 import type { Checks, ErrorStyle } from './engine/model/checks.ts';
 import { StartFault } from './engine/model/fault.ts';
 import type { ModeName } from './engine/model/modes.ts';

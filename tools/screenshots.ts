@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { loadSettings } from '../src/portico-settings.ts';
 import { withUpstreamUrl } from '../src/engine/config/settings.ts';
-import { createGateway, type Gateway } from '../src/gateway.ts';
+import { createGateway, type Gateway } from '../src/engine/gateway.ts';
 import { createSeededRandom } from '../src/lib/seeded-random.ts';
 import { startReferenceServer } from '../src/reference/start-reference-server.ts';
 import { findProgram } from '../test/builders/find-program.ts';

@@ -6,7 +6,7 @@ import { loadStart, type Start } from '../../src/engine/load-start.ts';
 import { loadSettings } from '../../src/portico-settings.ts';
 import type { Settings } from '../../src/engine/config/settings.ts';
 import { FEATURES } from '../../src/features.ts';
-import { assembleGateway, type Assembly } from '../../src/gateway.ts';
+import { assembleGateway, type Assembly } from '../../src/engine/gateway.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { Arrival } from '../../src/engine/model/arrival.ts';
 import { createTrace, type Trace } from '../../src/engine/model/trace.ts';

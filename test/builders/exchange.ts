@@ -1,4 +1,4 @@
-import { PROFILE } from '../../src/profile.ts';
+import { PROFILE } from '../../src/profile/profile.ts';
 import { createResponseHeaders } from '../../src/engine/upstream/response-headers.ts';
 import { UPSTREAM_DEFAULTS } from '../../src/engine/upstream/upstream-options.ts';
 import { Readable } from 'node:stream';

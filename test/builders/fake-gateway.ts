@@ -1,4 +1,4 @@
-import { PROFILE } from '../../src/profile.ts';
+import { PROFILE } from '../../src/profile/profile.ts';
 import { createSessions } from '../../src/engine/upstream/sessions.ts';
 import type { PathMatch } from '../../src/engine/contract/paths.ts';
 import type { AuthenticationInput, AuthenticationResult } from '../../src/engine/identity/create-authenticator.ts';

@@ -11,7 +11,7 @@ import { PORTICO } from '../../src/portico-settings.ts';
 import { withUpstreamUrl } from '../../src/engine/config/settings.ts';
 import type { ContractOptions } from '../../src/engine/contract/contract-options.ts';
 import { type Contract, loadContract } from '../../src/engine/contract/load-contract.ts';
-import { createGateway, type Gateway } from '../../src/gateway.ts';
+import { createGateway, type Gateway } from '../../src/engine/gateway.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { StartFault } from '../../src/engine/model/fault.ts';
 import { callAt, type ClientResponse, type Call } from './call.ts';

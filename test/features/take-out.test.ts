@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FEATURES } from '../../src/features.ts';
-import { PROFILE_FEATURES } from '../../src/profile.ts';
+import { PROFILE_FEATURES } from '../../src/profile/profile.ts';
 import { finished, startPortico, untilSays } from '../cli/run-portico.ts';
 import { cleanUpAfterTest } from '../builders/clean-up.ts';
 

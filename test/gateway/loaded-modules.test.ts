@@ -36,7 +36,7 @@ it('a gateway that serves loads no module of the workbench', async () => {
   child.kill('SIGTERM');
   expect((await ended).code).toBe(0);
   const loaded = readFileSync(LOADED, 'utf8').split('\n');
-  expect(loaded.filter((one) => one.endsWith('/src/gateway.ts'))).not.toEqual([]);
+  expect(loaded.filter((one) => one.endsWith('/src/engine/gateway.ts'))).not.toEqual([]);
   expect(loaded.filter((one) => one.endsWith('/src/features/console/create-api.ts'))).not.toEqual([]);
   expect(loaded.filter((one) => one.includes('/src/workbench/'))).toEqual([]);
 });

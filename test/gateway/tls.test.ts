@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { loadSettings, readSettings } from '../../src/portico-settings.ts';
 import { withUpstreamUrl } from '../../src/engine/config/settings.ts';
 import { packageRoot } from '../../src/lib/package-root.ts';
-import { createGateway } from '../../src/gateway.ts';
+import { createGateway } from '../../src/engine/gateway.ts';
 import { StartFault } from '../../src/engine/model/fault.ts';
 import { createCertificate } from '../builders/certificates.ts';
 import { basic } from '../builders/call.ts';

@@ -1,4 +1,4 @@
-import { PROFILE } from '../../src/profile.ts';
+import { PROFILE } from '../../src/profile/profile.ts';
 import { describe, expect, it } from 'vitest';
 import { createLearner } from '../../src/learner/create-learner.ts';
 import { emptyObservations } from '../../src/learner/observations/observations.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PROFILE } from '../../src/profile.ts';
+import { PROFILE } from '../../src/profile/profile.ts';
 import type { ResponseFindings } from '../../src/engine/contract/compile/check-response.ts';
 import { checkSemantics } from '../../src/engine/contract/check-semantics.ts';
 import { DEFAULT_JSON_LIMITS } from '../../src/lib/bounded-json.ts';

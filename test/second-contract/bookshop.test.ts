@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readSettings } from '../../src/engine/config/load-settings.ts';
 import { withUpstreamUrl } from '../../src/engine/config/settings.ts';
-import { createGateway, type Gateway } from '../../src/gateway.ts';
+import { createGateway, type Gateway } from '../../src/engine/gateway.ts';
 import { toWalkedGateway } from '../../src/workbench/walk/send-walk-request.ts';
 import { walk } from '../../src/workbench/walk/walk.ts';
 import { basic, type Call, callAt } from '../builders/call.ts';

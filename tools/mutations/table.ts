@@ -475,7 +475,7 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'a request that exceeds the capacity of the upstream is refused without Retry-After',
   },
   {
-    file: 'src/gateway.ts',
+    file: 'src/engine/gateway.ts',
     find: 'if (lameDuckMs > 0) await (given.waitLameDuck ?? setTimeout)(lameDuckMs);',
     replace: '',
     test: 'test/gateway/drain.test.ts',

@@ -4,7 +4,7 @@ import { contractFolder } from '../../src/engine/contract/contract-files.ts';
 import { isPlainObject } from '../../src/lib/plain-object.ts';
 import { loadContract } from '../../src/engine/contract/load-contract.ts';
 import { CONTRACT_DEFAULTS } from '../../src/portico-settings.ts';
-import { PROFILE } from '../../src/profile.ts';
+import { PROFILE } from '../../src/profile/profile.ts';
 import { code, table, withLinks } from './markdown.ts';
 
 const { operations } = loadContract(CONTRACT_DEFAULTS);

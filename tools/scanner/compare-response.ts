@@ -1,4 +1,4 @@
-import { PROFILE } from '../../src/profile.ts';
+import { PROFILE } from '../../src/profile/profile.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { Contract } from '../../src/engine/contract/load-contract.ts';
 import type { ParameterValues } from '../../src/engine/contract/values.ts';

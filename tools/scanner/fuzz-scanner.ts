@@ -1,4 +1,4 @@
-import { PROFILE } from '../../src/profile.ts';
+import { PROFILE } from '../../src/profile/profile.ts';
 import { CONTRACT_DEFAULTS } from '../../src/portico-settings.ts';
 import { loadContract } from '../../src/engine/contract/load-contract.ts';
 import { DEFAULT_JSON_LIMITS } from '../../src/lib/bounded-json.ts';

@@ -41,7 +41,7 @@ export const serveCommand: ProgramCommand = {
     try {
       const complete = (read: Settings) =>
         embedded !== undefined && read.embedded ? withUpstreamUrl(withDemoState(read), embedded.url) : read;
-      const { createGateway } = await import('../../gateway.ts');
+      const { createGateway } = await import('../../engine/gateway.ts');
       storeCompiledCode();
       const gateway = await createGateway(complete(settings), {
         readSettings: () => {

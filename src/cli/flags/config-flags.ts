@@ -2,7 +2,7 @@ import { referenceOf } from '../../profile/reference-options.ts';
 import type { Override } from '../../engine/config/settings.ts';
 import { readSettings, type SettingsReading } from '../../engine/config/load-settings.ts';
 import { type Place, type Settings, withDemoState, withUpstreamUrl } from '../../engine/config/settings.ts';
-import type { Assembly } from '../../gateway.ts';
+import type { Assembly } from '../../engine/gateway.ts';
 import { MODE_NAMES } from '../../engine/model/modes.ts';
 import { type Fault, StartFault } from '../../engine/model/fault.ts';
 import { CHAOS_GRAMMAR, CHAOS_EFFECTS } from '../../reference/chaos/chaos-kinds.ts';
@@ -132,7 +132,7 @@ const UNUSED_URL = 'http://127.0.0.1:9';
 
 /** Assembles the gateway without connections or listeners, passes it to `use`, and then closes it. */
 export async function withAssembly<T>(settings: Settings, use: (assembly: Assembly) => T | Promise<T>): Promise<T> {
-  const { assembleGateway } = await import('../../gateway.ts');
+  const { assembleGateway } = await import('../../engine/gateway.ts');
   const inspected = settings.embedded ? withUpstreamUrl(withDemoState(settings), UNUSED_URL) : settings;
   const assembly = assembleGateway(inspected, { isInspected: true });
   try {

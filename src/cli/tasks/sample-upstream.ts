@@ -1,7 +1,7 @@
 import { readLearnDocument } from '../../learner/read-learn-document.ts';
 import { walkToLearn } from '../../workbench/walk/learn-walk.ts';
 import { type Settings, withUpstreamUrl } from '../../engine/config/settings.ts';
-import { assembleGateway } from '../../gateway.ts';
+import { assembleGateway } from '../../engine/gateway.ts';
 import { loadOperations } from '../../engine/contract/load-contract.ts';
 import { createLearner } from '../../learner/create-learner.ts';
 import type { Observations } from '../../learner/observations/observations.ts';

@@ -1,4 +1,4 @@
-import { assembleGateway, type Assembly } from '../../gateway.ts';
+import { assembleGateway, type Assembly } from '../../engine/gateway.ts';
 import type { Settings } from '../../engine/config/settings.ts';
 import { loadOperations } from '../../engine/contract/load-contract.ts';
 import { failures } from '../../workbench/report/fail-on.ts';

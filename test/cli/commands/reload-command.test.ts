@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { onReloadSignal } from '../../../src/cli/terminal/signals.ts';
 import { readSettings } from '../../../src/portico-settings.ts';
 import { withUpstreamUrl } from '../../../src/engine/config/settings.ts';
-import { createGateway } from '../../../src/gateway.ts';
+import { createGateway } from '../../../src/engine/gateway.ts';
 import { cleanUpAfterFile } from '../../builders/clean-up.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
 import { serve } from '../../engine/http/serve.ts';

@@ -1,4 +1,4 @@
-import { PROFILE } from '../../../src/profile.ts';
+import { PROFILE } from '../../../src/profile/profile.ts';
 import { expect, it } from 'vitest';
 import { createWalkProgress, walkFailure } from '../../../src/cli/terminal/walk-output.ts';
 

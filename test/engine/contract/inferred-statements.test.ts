@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { PROFILE } from '../../../src/profile.ts';
+import { PROFILE } from '../../../src/profile/profile.ts';
 import { responseFile } from '../../../src/engine/contract/contract-files.ts';
 import { EXPECTATIONS } from '../../../src/engine/contract/generate/generate-schemas.ts';
 import {

@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { PROFILE } from '../../../src/profile.ts';
+import { PROFILE } from '../../../src/profile/profile.ts';
 import { contractFolder } from '../../../src/engine/contract/contract-files.ts';
 import { CONTRACT_DEFAULTS } from '../../../src/portico-settings.ts';
 import { loadContract, loadOperations } from '../../../src/engine/contract/load-contract.ts';

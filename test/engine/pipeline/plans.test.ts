@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { loadSettings } from '../../../src/portico-settings.ts';
 import { withUpstreamUrl } from '../../../src/engine/config/settings.ts';
-import { assembleGateway } from '../../../src/gateway.ts';
+import { assembleGateway } from '../../../src/engine/gateway.ts';
 import { writeEveryStage } from '../../builders/every-stage.ts';
 import { OBSERVED_OPERATIONS, OPERATIONS } from '../../builders/operations.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { optionsOf } from '../../../src/engine/config/configurable.ts';
 import { readSettings } from '../../../src/portico-settings.ts';
-import { PROFILE } from '../../../src/profile.ts';
+import { PROFILE } from '../../../src/profile/profile.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
 import type { CheckLevel } from '../../../src/engine/model/checks.ts';
 import { createCheckBody } from '../../../src/engine/pipeline/request-rules.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PROFILE } from '../../../src/profile.ts';
+import { PROFILE } from '../../../src/profile/profile.ts';
 import { CONTRACT_DEFAULTS } from '../../../src/portico-settings.ts';
 import { loadContract } from '../../../src/engine/contract/load-contract.ts';
 import { applicableRules } from '../../../src/engine/contract/check-semantics.ts';

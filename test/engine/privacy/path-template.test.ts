@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PROFILE } from '../../../src/profile.ts';
+import { PROFILE } from '../../../src/profile/profile.ts';
 import { compilePathTemplate } from '../../../src/engine/privacy/path-template.ts';
 
 const PATHS = [

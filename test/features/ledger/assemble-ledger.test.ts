@@ -6,7 +6,7 @@ import { assembleLedger } from '../../../src/features/ledger/assemble-ledger.ts'
 import { loadSettings } from '../../../src/portico-settings.ts';
 import { withUpstreamUrl } from '../../../src/engine/config/settings.ts';
 import { packageRoot } from '../../../src/lib/package-root.ts';
-import { assembleGateway, createGateway } from '../../../src/gateway.ts';
+import { assembleGateway, createGateway } from '../../../src/engine/gateway.ts';
 import { LedgerStoreError } from '../../../src/features/ledger/ledger-store.ts';
 import { createKindOf } from '../../../src/engine/model/violation-kind.ts';
 import { type LedgerLocation, type LedgerWriter } from '../../../src/features/ledger/store/select-store.ts';

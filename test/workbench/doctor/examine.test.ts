@@ -8,7 +8,7 @@ import {
   maxRequests,
   PROBES,
 } from '../../../src/workbench/doctor/examine.ts';
-import { PROFILE } from '../../../src/profile.ts';
+import { PROFILE } from '../../../src/profile/profile.ts';
 import { parseUpstreamUrl } from '../../../src/engine/upstream/upstream-url.ts';
 import { type FakeHandler, startFakeUpstream } from '../../builders/fake-upstream.ts';
 import { readText, sectionOf, tableBy } from '../../readme/tables.ts';

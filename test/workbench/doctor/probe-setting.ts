@@ -3,7 +3,7 @@ import { loadOperations } from '../../../src/engine/contract/load-contract.ts';
 import { CONTRACT_DEFAULTS } from '../../../src/portico-settings.ts';
 import type { Probe, ProbeContext, ProbeResult } from '../../../src/workbench/doctor/probe.ts';
 import { createProbeClient, type ProbeClientOptions } from '../../../src/workbench/doctor/probe-client.ts';
-import { PROFILE } from '../../../src/profile.ts';
+import { PROFILE } from '../../../src/profile/profile.ts';
 import { parseUpstreamUrl } from '../../../src/engine/upstream/upstream-url.ts';
 import { cleanUpAfterFile } from '../../builders/clean-up.ts';
 import { type FakeHandler, startFakeUpstream } from '../../builders/fake-upstream.ts';

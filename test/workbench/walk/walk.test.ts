@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { loadSettings } from '../../../src/portico-settings.ts';
 import { withUpstreamUrl } from '../../../src/engine/config/settings.ts';
 import { GatewayError } from '../../../src/engine/errors/gateway-error.ts';
-import { assembleGateway } from '../../../src/gateway.ts';
+import { assembleGateway } from '../../../src/engine/gateway.ts';
 import type { Trace } from '../../../src/engine/model/trace.ts';
 import { UpstreamFailure } from '../../../src/engine/model/upstream-failure.ts';
 import { startReferenceServer } from '../../../src/reference/start-reference-server.ts';

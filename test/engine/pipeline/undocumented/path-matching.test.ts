@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PROFILE } from '../../../../src/profile.ts';
+import { PROFILE } from '../../../../src/profile/profile.ts';
 import { compilePathPattern, plainPath } from '../../../../src/engine/pipeline/undocumented/path-matching.ts';
 import { compilePathTemplate } from '../../../../src/engine/privacy/path-template.ts';
 import { placeText } from '../../../../src/engine/privacy/path-text.ts';

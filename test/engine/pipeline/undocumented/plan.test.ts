@@ -1,6 +1,6 @@
 import { createSessions } from '../../../../src/engine/upstream/sessions.ts';
 import { describe, expect, it } from 'vitest';
-import { PROFILE } from '../../../../src/profile.ts';
+import { PROFILE } from '../../../../src/profile/profile.ts';
 import { countedAs } from '../../../../src/engine/model/principal.ts';
 import type { CheckLevel } from '../../../../src/engine/model/checks.ts';
 import { MODES } from '../../../../src/engine/model/modes.ts';

@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { PROFILE } from '../../../../src/profile.ts';
+import { PROFILE } from '../../../../src/profile/profile.ts';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
