@@ -56,16 +56,27 @@ const MALFORMED = { state: 'malformed' } as const;
 export function parseBounded(bytes: Buffer, limits: JsonLimits): BoundedJson {
   // JSON is UTF-8 (RFC 8259 §8.1). The decoder would have to replace any invalid bytes, which would make decoding ten
   // times slower.
-  if (!isUtf8(bytes)) return MALFORMED;
+  if (!mayBeJson(bytes) || !isUtf8(bytes)) return MALFORMED;
   const counted = countJson(bytes, limits);
   if (typeof counted === 'string') return { state: 'excess', limit: counted };
   try {
-    const from = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
-    return { state: 'parsed', value: JSON.parse(bytes.toString('utf8', from)) as unknown, members: counted };
+    const text = bytes.toString('utf8', hasByteOrderMark(bytes) ? 3 : 0);
+    return { state: 'parsed', value: JSON.parse(text) as unknown, members: counted };
   } catch {
     return MALFORMED;
   }
 }
+
+const hasByteOrderMark = (bytes: Buffer) => bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+
+/** The bytes with which a JSON text can begin: white space, or the first byte of a value. */
+const BEGINNINGS = new Set(Buffer.from(' \t\r\n{["-0123456789tfn'));
+
+/**
+ * Returns false if the first byte shows that a text is not JSON, such as a page of HTML, so that the rest need not be
+ * read. An empty text is not JSON, either.
+ */
+const mayBeJson = (bytes: Buffer) => BEGINNINGS.has(bytes[hasByteOrderMark(bytes) ? 3 : 0] ?? 0);
 
 /** Returns the limit that a JSON text exceeds, or undefined if it is within all limits. */
 export function exceededLimit(bytes: Buffer, limits: JsonLimits): JsonExcess | undefined {

@@ -72,6 +72,11 @@ describe('a JSON text within its limits', () => {
     );
   });
 
+  it.each(['<html>', '\0', '\uFEFF<', 'x'])('is malformed if it begins with %j, whatever its size', (beginning) => {
+    const text = Buffer.from(beginning + ' '.repeat(10_000));
+    expect(parseBounded(text, { depth: 1, values: 1 })).toEqual({ state: 'malformed' });
+  });
+
   it('may begin with a byte order mark', () => {
     expect(parse('\uFEFF{"a":1}')).toMatchObject({ state: 'parsed', value: { a: 1 } });
   });

@@ -71,11 +71,22 @@ export function compileLegacyAddresses(address: UpstreamAddress, legacyOrigins: 
 }
 
 /**
- * Returns a function that checks whether a body contains an absolute address of the legacy server. The body may be
- * bytes or text.
+ * Returns a function that checks whether a body contains an absolute address of the legacy server. A long body is
+ * searched in parts, and other requests are served between parts.
  */
-export function legacyAddressFinder({ anywhere }: LegacyAddresses): (body: Buffer | string) => boolean {
-  return (body) => (typeof body === 'string' ? body : body.toString('latin1')).search(anywhere) >= 0;
+export function legacyAddressFinder(legacy: LegacyAddresses): (body: Buffer) => boolean | Promise<boolean> {
+  return (body) =>
+    body.length <= PART_BYTES ? body.toString('latin1').search(legacy.anywhere) >= 0 : findInParts(body, legacy);
+}
+
+async function findInParts(body: Buffer, legacy: LegacyAddresses): Promise<boolean> {
+  const result = { isFound: false };
+  const scan = createLegacyAddressScan(legacy, () => (result.isFound = true), body.length);
+  for (let at = 0; at < body.length && !result.isFound; at += PART_BYTES) {
+    scan(body.subarray(at, at + PART_BYTES));
+    await turn();
+  }
+  return result.isFound;
 }
 
 function hostForms(url: URL): string[] {
@@ -118,20 +129,23 @@ export function publicForm(publicAddress: string, scheme: string | undefined, ba
   return backslash === '' ? address : address.replaceAll('/', '\\/');
 }
 
-// The search stops after this many bytes without a match.
 const LONGEST_SCAN = 4 * 1024 * 1024;
 
 /**
  * Returns a function that searches the chunks of a body for legacy addresses, including addresses that span two chunks.
- * Calls `onFound` only once, for the first address.
+ * Calls `onFound` only once, for the first address. The search ends after `longest` bytes without a match.
  */
-export function createLegacyAddressScan(legacy: LegacyAddresses, onFound: () => void): (chunk: Buffer) => void {
+export function createLegacyAddressScan(
+  legacy: LegacyAddresses,
+  onFound: () => void,
+  longest = LONGEST_SCAN,
+): (chunk: Buffer) => void {
   // The end of the preceding chunks: as much as is needed to recognize an address, and the context before it.
   let tail = '';
-  let remaining = LONGEST_SCAN;
+  let remaining = longest;
   return (chunk) => {
     if (remaining <= 0) return;
-    const isWhole = tail.length === LONGEST_SCAN - remaining;
+    const isWhole = tail.length === longest - remaining;
     remaining -= chunk.length;
     const context = tail.slice(-CONTEXT);
     // An address can begin in one chunk and end in the next.
@@ -157,17 +171,39 @@ function beginsIn(text: string, { anywhere }: LegacyAddresses, from: number, unt
 // The two slashes directly before a host, plain or escaped as in JSON.
 const BEFORE_HOST = [Buffer.from('//'), Buffer.from('/\\/')];
 
+/** The number of occurrences after which a loop over the bytes is faster than a native search for each of them. */
+const MANY = 64;
+
 /**
  * Returns false if none of the slashes in a chunk can precede a legacy host. This test is much faster than the regular
  * expression.
  */
-function mayContain(chunk: Buffer, { hostStarts }: LegacyAddresses): boolean {
+function mayContain(chunk: Buffer, legacy: LegacyAddresses): boolean {
   return BEFORE_HOST.some((slashes) => {
-    for (let at = chunk.indexOf(slashes); at >= 0; at = chunk.indexOf(slashes, at + 1))
-      if (hostStarts.has((chunk[at + slashes.length] ?? 0) | LOWER_CASE)) return true;
+    let count = 0;
+    for (let at = chunk.indexOf(slashes); at >= 0; at = chunk.indexOf(slashes, at + 1)) {
+      if (isHostStart(chunk, at + slashes.length, legacy)) return true;
+      count += 1;
+      if (count === MANY) return mayContainAfter(chunk, at, legacy);
+    }
     return false;
   });
 }
+
+const SLASH_CODE = 0x2f;
+const BACKSLASH_CODE = 0x5c;
+
+function mayContainAfter(chunk: Buffer, from: number, legacy: LegacyAddresses): boolean {
+  for (let at = from; at < chunk.length; at += 1) {
+    if (chunk[at] !== SLASH_CODE) continue;
+    const second = chunk[at + 1] === BACKSLASH_CODE ? at + 2 : at + 1;
+    if (chunk[second] === SLASH_CODE && isHostStart(chunk, second + 1, legacy)) return true;
+  }
+  return false;
+}
+
+const isHostStart = (chunk: Buffer, at: number, { hostStarts }: LegacyAddresses) =>
+  hostStarts.has((chunk[at] ?? 0) | LOWER_CASE);
 
 /** Rewrites absolute legacy addresses in the chunks of a body, including addresses that span two chunks. */
 interface LegacyAddressRewriter {

@@ -5,6 +5,7 @@ import { type DocumentNode, fieldNames } from '../../learner/document.ts';
 import { fieldPresence } from '../../learner/sample/field-presence.ts';
 import { toSampledResponse } from '../../learner/sample/sampled-response.ts';
 import { type JsonLimits, parseBounded, parsedValue } from '../../lib/bounded-json.ts';
+import { createLaterTurns } from '../../lib/later-turns.ts';
 import type { ShapeLearning } from './shape-learning.ts';
 
 /**
@@ -35,8 +36,7 @@ export function createTrafficSampler(parts: TrafficSamplerParts): TrafficSampler
   const { document, shapes, takeTurn, recordFields, jsonLimits, logger } = parts;
   // The names are collected when they are first needed, because not every process samples responses.
   let names: ReadonlySet<string> | undefined;
-  /** The scheduled samples that have not been processed yet. */
-  const pending = new Set<() => void>();
+  const turns = createLaterTurns();
   let isClosed = false;
   let isReported = false;
   const safely = (step: () => void) => {
@@ -48,13 +48,7 @@ export function createTrafficSampler(parts: TrafficSamplerParts): TrafficSampler
     }
   };
   // Reading a large response takes as long as checking it, so other requests are served first.
-  const later = (step: () => void) => {
-    const sample = () => {
-      if (pending.delete(sample)) safely(step);
-    };
-    pending.add(sample);
-    setImmediate(sample);
-  };
+  const later = (step: () => void) => turns.add(() => safely(step));
   return {
     messages: {
       response(exchange, { id }, { status, bytes }) {
@@ -65,9 +59,11 @@ export function createTrafficSampler(parts: TrafficSamplerParts): TrafficSampler
           if (details || projected || wrap || v1) return;
           const json = parsedValue(parseBounded(bytes, jsonLimits));
           const documented = (names ??= fieldNames(document));
-          recordFields(
-            id,
-            fieldPresence(json, (name) => documented.has(name)),
+          later(() =>
+            recordFields(
+              id,
+              fieldPresence(json, (name) => documented.has(name)),
+            ),
           );
         });
       },
@@ -92,7 +88,7 @@ export function createTrafficSampler(parts: TrafficSamplerParts): TrafficSampler
     },
     close() {
       isClosed = true;
-      for (const sample of pending) sample();
+      turns.runAll();
     },
   };
 }

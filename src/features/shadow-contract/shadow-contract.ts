@@ -1,5 +1,6 @@
 import type { Contract } from '../../engine/contract/load-contract.ts';
 import type { Feature } from '../../engine/feature.ts';
+import { createLaterTurns } from '../../lib/later-turns.ts';
 import { loadShadow, shadowWarnings } from './load-shadow.ts';
 import { options } from './options.ts';
 import { createShadowWatch } from './shadow-watch.ts';
@@ -49,7 +50,7 @@ export const shadowContract = {
       shadow: prepared,
       checksFor: settings.checksFor,
       maxCollected: settings.contract.maxCollected,
-      later: (work) => void setImmediate(work).unref(),
+      later: createLaterTurns().add,
       found: record,
       dropped: () => (dropped.count += 1),
     });

@@ -19,11 +19,11 @@ export function fieldPresence(json: unknown, isDocumented: (name: string) => boo
       return;
     }
     objects.add(at);
-    for (const [name, member] of Object.entries(value)) {
+    for (const name of Object.keys(value)) {
       if (!isDocumented(name)) continue;
       const place = `${at}/${escapePointer(name)}`;
       fields.add(place);
-      visit(member, place, depth + 1);
+      visit((value as Readonly<Record<string, unknown>>)[name], place, depth + 1);
     }
   };
   visit(json, '', 0);

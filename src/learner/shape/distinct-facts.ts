@@ -42,10 +42,18 @@ export function createDistinctFacts(): DistinctFacts {
   };
 }
 
-/** Returns a 32-bit hash of a string (FNV-1a). To continue from another hash, pass it as `start`. */
+/** The maximum number of characters that are hashed. A body can contain texts of megabytes. */
+const MAX_HASHED = 262_144;
+
+/**
+ * Returns a 32-bit hash of a string (FNV-1a). To continue from another hash, pass it as `start`. Of a very long string,
+ * only its length and characters at regular distances are hashed.
+ */
 export function hashOf(text: string, start = 0): number {
-  let hash = start ^ 0x811c9dc5;
-  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  const { length } = text;
+  const step = Math.ceil(length / MAX_HASHED) || 1;
+  let hash = start ^ 0x811c9dc5 ^ (step === 1 ? 0 : length);
+  for (let at = 0; at < length; at += step) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   // In FNV-1a, the last characters affect too few bits of the hash, so the bits are mixed once more at the end.
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   return (hash ^ (hash >>> 13)) >>> 0;

@@ -84,6 +84,29 @@ describe('legacy addresses in bodies and headers', () => {
       expect(legacyAddressFinder(legacy)(Buffer.from('{"a":"http://old.example.evil/"}'))).toBe(false);
     });
 
+    it('are found anywhere in a long body, which is searched in parts', async () => {
+      const long = 6 * 1024 * 1024;
+      const address = 'http://old.example/';
+      // The parts have 256 KiB, so the address spans two of them.
+      const places = [0, 262_144 - 3, long - address.length];
+      for (const place of places) {
+        const body = Buffer.alloc(long, ' ');
+        body.write(address, place);
+        expect(await legacyAddressFinder(legacy)(body)).toBe(true);
+        body.write('new', place + 'http://'.length);
+        expect(await legacyAddressFinder(legacy)(body)).toBe(false);
+      }
+    });
+
+    it('are rewritten after any number of slashes that begin no address of the server', async () => {
+      for (const slashes of ['http://x ', 'http:\\/\\/x ', '///'])
+        for (const count of [1, 63, 64, 65, 1000]) {
+          const before = `${slashes.repeat(count)} `;
+          const body = await rewriteWholeBody(Buffer.from(`${before}http://old.example/qa/x`), legacy, PUBLIC);
+          expect(body.toString()).toBe(`${before}${PUBLIC}/x`);
+        }
+    });
+
     it('leave a body without them unchanged, including bytes that are not text', () => {
       const body = Buffer.from([0, 255, 128, 195, 40, 10]);
       expect(rewriteLegacyAddresses(body, legacy, PUBLIC)).toBe(body);

@@ -22,8 +22,8 @@ type Members = Readonly<Record<string, unknown>>;
 /** The maximum depth of the search. No documented value is nested this deeply. */
 const MAX_DEPTH = 64;
 
-/** Limits how many unknown members are checked, because a sender can invent any number of names. */
-const MAX_EXAMINED = 2000;
+/** Limits how many unknown names are checked, because a sender can invent any number of names. */
+const MAX_EXAMINED = 500;
 
 const NONE_UNKNOWN: readonly UnknownField[] = [];
 
@@ -32,106 +32,95 @@ const NONE_UNKNOWN: readonly UnknownField[] = [];
  * field occurs in several list items, only its first occurrence is returned. At most `max` fields are returned.
  */
 export function findUnknownFields(shape: FieldShape, value: unknown, max: number): readonly UnknownField[] {
-  // Most responses have no unknown fields, so a faster check that does not record paths runs first.
-  if (shape === undefined || !hasUnknown(shape, value, 0)) return NONE_UNKNOWN;
-  const search: UnknownSearch = { found: new Map(), path: [], max, examined: 0 };
-  collectUnknown(search, shape, value);
-  return [...search.found.values()];
-}
-
-function hasUnknown(shape: ObjectShape, value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return false;
-  if (Array.isArray(value)) {
-    const { elements } = shape;
-    if (elements !== undefined)
-      for (const element of value as readonly unknown[]) if (hasUnknown(elements, element, depth + 1)) return true;
-    return false;
-  }
-  const known = shape.object;
-  if (known === undefined) return false;
-  if (!hasLastOrder(known, value) && !hasKnownOnly(known, value)) return true;
-  for (const { name, shape: below } of known.inner)
-    if (hasUnknown(below, (value as Readonly<Record<string, unknown>>)[name], depth + 1)) return true;
-  return false;
-}
-
-/**
- * Returns true if an object has the same field names, in the same order, as the most recent object without unknown
- * fields. This comparison needs no lookups.
- */
-function hasLastOrder({ order }: KnownFields, value: object): boolean {
-  let at = 0;
-  // Inherited members do not have to be skipped, because they can only make the comparison fail.
-  // oxlint-disable-next-line guard-for-in
-  for (const name in value) {
-    if (name !== order[at]) return false;
-    at += 1;
-  }
-  return true;
-}
-
-function hasKnownOnly(known: KnownFields, value: object): boolean {
-  if (known.settled) return true;
-  const names = Object.keys(value);
-  for (const name of names) if (!known.names.has(name)) return false;
-  known.order = names;
-  return true;
+  if (shape === undefined) return NONE_UNKNOWN;
+  const search: UnknownSearch = { found: new Map(), seen: new Map(), path: [], max, examined: 0 };
+  collectUnknown(search, shape, value, 0);
+  return search.found.size === 0 ? NONE_UNKNOWN : [...search.found.values()];
 }
 
 interface UnknownSearch {
   /** The fields found so far, keyed by their path without indices so that each field is reported only once. */
   readonly found: Map<string, UnknownField>;
-  /** The names and indices that lead to the current value. */
+  /** The unknown names that have been checked, by the path without indices to the objects that contain them. */
+  readonly seen: Map<string, Set<string>>;
+  /** The names and indices that lead to the current value. Those beyond its depth are left over from other values. */
   readonly path: (string | number)[];
   readonly max: number;
-  /** The number of unknown members checked so far. */
+  /** The number of unknown names checked so far. */
   examined: number;
 }
 
 const isOver = ({ found, max, examined }: UnknownSearch) => found.size >= max || examined >= MAX_EXAMINED;
 
-function collectUnknown(search: UnknownSearch, shape: ObjectShape, value: unknown): void {
+function collectUnknown(search: UnknownSearch, shape: ObjectShape, value: unknown, depth: number): void {
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH || isOver(search)) return;
   const { path } = search;
-  if (typeof value !== 'object' || value === null || path.length > MAX_DEPTH || isOver(search)) return;
-  const below = (step: string | number, inner: ObjectShape, child: unknown) => {
-    path.push(step);
-    collectUnknown(search, inner, child);
-    path.pop();
-  };
   if (Array.isArray(value)) {
     const { elements } = shape;
     if (elements === undefined) return;
-    for (const [index, element] of value.entries()) {
-      if (isOver(search)) return;
-      below(index, elements, element);
+    for (let index = 0; index < value.length; index += 1) {
+      path[depth] = index;
+      collectUnknown(search, elements, value[index], depth + 1);
     }
     return;
   }
   const known = shape.object;
   if (known === undefined) return;
-  const members = value as Readonly<Record<string, unknown>>;
-  if (!known.settled) {
-    let place: string | undefined;
-    for (const name of Object.keys(members)) {
-      if (known.names.has(name)) continue;
-      if (isOver(search)) return;
-      search.examined += 1;
-      place ??= path.map((step) => (typeof step === 'number' ? '*' : step)).join('/');
-      reportUnknown(search, place, name, members[name]);
+  const members = value as Members;
+  if (!known.settled) collectUnknownNames(search, known, members, depth);
+  for (const { name, shape: inner } of known.inner)
+    if (Object.hasOwn(members, name)) {
+      path[depth] = name;
+      collectUnknown(search, inner, members[name], depth + 1);
     }
-  }
-  for (const { name, shape: inner } of known.inner) if (Object.hasOwn(members, name)) below(name, inner, members[name]);
 }
 
 /**
- * Reports a field, unless a field with the same name has already been reported at the same location in another item.
+ * Collects the unknown names of one object. Its names are enumerated only once, because an object can have so many that
+ * this takes milliseconds. As long as they have the same order as those of the previous object, no name is looked up.
  */
-function reportUnknown({ found, path }: UnknownSearch, above: string, name: string, value: unknown): void {
+function collectUnknownNames(search: UnknownSearch, known: KnownFields, members: Members, depth: number): void {
+  const { order } = known;
+  let at = 0;
+  let hasOtherOrder = false;
+  let seen: Set<string> | undefined;
+  for (const name in members) {
+    if (name === order[at]) at += 1;
+    else if (known.names.has(name)) hasOtherOrder = true;
+    else if (Object.hasOwn(members, name)) {
+      seen ??= seenAt(search, depth);
+      if (seen.has(name)) continue;
+      if (isOver(search)) return;
+      seen.add(name);
+      search.examined += 1;
+      reportUnknown(search, depth, name, members[name]);
+    }
+  }
+  if (hasOtherOrder && seen === undefined) known.order = Object.keys(members);
+}
+
+const placeOf = ({ path }: UnknownSearch, depth: number) =>
+  path
+    .slice(0, depth)
+    .map((step) => (typeof step === 'number' ? '*' : step))
+    .join('/');
+
+function seenAt(search: UnknownSearch, depth: number): Set<string> {
+  const place = placeOf(search, depth);
+  const known = search.seen.get(place);
+  if (known !== undefined) return known;
+  const seen = new Set<string>();
+  search.seen.set(place, seen);
+  return seen;
+}
+
+/** Reports a field, unless another field at this place is shown under the same name. */
+function reportUnknown(search: UnknownSearch, depth: number, name: string, value: unknown): void {
   const shown = plainName(name);
-  const place = `${above}/${shown}`;
-  if (found.has(place)) return;
-  const within = pointerTo(path);
-  found.set(place, { within, at: `${within}/${shown}`, value });
+  const place = `${placeOf(search, depth)}/${shown}`;
+  if (search.found.has(place)) return;
+  const within = pointerTo(search.path.slice(0, depth));
+  search.found.set(place, { within, at: `${within}/${shown}`, value });
 }
 
 /**

@@ -11,6 +11,7 @@ import {
   parseBounded,
   parsedValue,
 } from '../../../lib/bounded-json.ts';
+import { laterTurn } from '../../../lib/later-turns.ts';
 import type { CheckLevel } from '../../model/checks.ts';
 import { contentType, type HeaderPairs } from '../../model/header-pairs.ts';
 import type { Operation } from '../../model/operation.ts';
@@ -35,8 +36,11 @@ export interface ValidateResponseServices {
   readonly check: Contract['checkResponse'];
   /** Removes the content coding of a transparent response so that the response can be inspected. */
   readonly decode: (headers: HeaderPairs, body: Buffer) => Promise<InspectedBody>;
-  /** Returns whether a body contains absolute addresses of the legacy server. */
-  readonly namesUpstream: (body: Buffer) => boolean;
+  /**
+   * Returns whether a body contains absolute addresses of the legacy server. Returns a promise if the body is so long
+   * that it is searched in several turns of the event loop.
+   */
+  readonly namesUpstream: (body: Buffer) => boolean | Promise<boolean>;
   readonly knownBodies: KnownBodies;
   /** Limits for parsing a response. */
   readonly jsonLimits: JsonLimits;
@@ -65,9 +69,9 @@ export function validateResponse(services: ValidateResponseServices): StagePlann
     check: 'responses',
     plan(planned) {
       const { transparent } = planned;
-      const check = (exchange: Exchange, reply: Reply, bytes: Buffer): Reply => {
+      const check = (exchange: Exchange, reply: Reply, bytes: Buffer): Reply | Promise<Reply> => {
         const facts = factsOf(exchange, toDecodedResponse(reply, bytes), planned, services);
-        return { ...reply, facts, pageCount: facts.body.pageCount };
+        return facts instanceof Promise ? facts.then((known) => withFacts(reply, known)) : withFacts(reply, facts);
       };
       const checkTransparent = async (exchange: Exchange, reply: Reply): Promise<Reply> => {
         if (!Buffer.isBuffer(reply.body)) return skipped(exchange, reply, planned, reasonOf(reply.body));
@@ -108,6 +112,8 @@ export function validateResponse(services: ValidateResponseServices): StagePlann
   };
 }
 
+const withFacts = (reply: Reply, facts: ResponseFacts): Reply => ({ ...reply, facts, pageCount: facts.body.pageCount });
+
 function toDecodedResponse({ status, headers }: Reply, bytes: Buffer): DecodedResponse {
   return { status, mediaType: contentType(headers), bytes };
 }
@@ -117,8 +123,8 @@ function factsOf(
   response: DecodedResponse,
   planned: PlannedOperation,
   services: ValidateResponseServices,
-): ResponseFacts {
-  const { operation, checks, errors } = planned;
+): ResponseFacts | Promise<ResponseFacts> {
+  const { operation, checks } = planned;
   const level = checks.responses;
   services.observeResponse?.(exchange, operation, response);
   if (level === 'off') {
@@ -128,17 +134,51 @@ function factsOf(
     services.observeParsed?.(exchange, operation, response, unchecked);
     return { validity: parsed.state === 'excess' ? 'skipped' : 'off', body: bodyFactsOf(planned, unchecked) };
   }
-  const key = bodyKey(exchange);
-  const known = services.knownBodies.find(key, response);
+  const known = services.knownBodies.find(bodyKey(exchange), response);
   if (known !== undefined) return knownFacts(exchange, known, level, services);
   const scanned = scanBody(exchange, response, planned, services);
   const namesUpstream = scanned?.hasAddress !== false && services.namesUpstream(response.bytes);
+  if (typeof namesUpstream !== 'boolean')
+    return readInTurns(exchange, response, planned, services, { scanned, namesUpstream });
+  const read = scanned ?? checkParsed(exchange, response, planned, services, parseBody(response, services));
+  return judge(exchange, response, planned, services, { read, namesUpstream });
+}
+
+/**
+ * Checks a long response. Searching, parsing and checking it can each take tens of milliseconds, so each of them has a
+ * turn of the event loop of its own.
+ */
+async function readInTurns(
+  exchange: Exchange,
+  response: DecodedResponse,
+  planned: PlannedOperation,
+  services: ValidateResponseServices,
+  reading: { readonly scanned: ScannedResponse | undefined; readonly namesUpstream: Promise<boolean> },
+): Promise<ResponseFacts> {
+  const namesUpstream = await reading.namesUpstream;
+  if (reading.scanned !== undefined)
+    return judge(exchange, response, planned, services, { read: reading.scanned, namesUpstream });
+  await laterTurn();
+  const parsed = parseBody(response, services);
+  await laterTurn();
+  const read = checkParsed(exchange, response, planned, services, parsed);
+  return judge(exchange, response, planned, services, { read, namesUpstream });
+}
+
+/** Records the verdict on a response, and returns the facts about it. Throws if the response must not be forwarded. */
+function judge(
+  exchange: Exchange,
+  response: DecodedResponse,
+  planned: PlannedOperation,
+  services: ValidateResponseServices,
+  { read, namesUpstream }: { readonly read: ReadBody | Excess; readonly namesUpstream: boolean },
+): ResponseFacts {
+  const { operation, checks, errors } = planned;
   if (namesUpstream) exchange.trace.legacyAddress = true;
-  const read = scanned ?? parseBody(exchange, response, planned, services);
   if ('limit' in read) return excessFacts(exchange, response, planned, read.limit, services);
   const { json } = read;
   const { validity, reported } = judgeFindings(exchange, response, read.findings, planned, services);
-  if (level === 'enforce' && validity === 'violations' && response.status < 300) {
+  if (checks.responses === 'enforce' && validity === 'violations' && response.status < 300) {
     const { trace } = exchange;
     const errorInside = isErrorInside(operation, json);
     if (trace.responses !== undefined && errorInside) trace.responses = { ...trace.responses, reason: ERROR_INSIDE };
@@ -149,7 +189,8 @@ function factsOf(
   if (validity === 'valid') {
     const authors = authorsOf(planned, json);
     learnAll(authors, exchange, services.learn);
-    services.knownBodies.remember(key, { ...response, facts: body, authors, namesUpstream, reported });
+    const known = { ...response, facts: body, authors, namesUpstream, reported };
+    services.knownBodies.remember(bodyKey(exchange), known);
   }
   return { validity, body, namesUpstream };
 }
@@ -181,18 +222,25 @@ function scanBody(
   return found === 'closer' ? undefined : found;
 }
 
-/**
- * Parses and checks a response. If it is too deeply nested or too large to parse, returns the exceeded limit instead.
- */
-function parseBody(
+/** A response that is too deeply nested or too large to parse, with the exceeded limit. */
+interface Excess {
+  readonly limit: JsonExcess;
+}
+
+function parseBody({ bytes }: DecodedResponse, { jsonLimits }: ValidateResponseServices): { json: unknown } | Excess {
+  const parsed = parseBounded(bytes, jsonLimits);
+  return parsed.state === 'excess' ? { limit: parsed.limit } : { json: parsedValue(parsed) };
+}
+
+function checkParsed(
   exchange: Exchange,
   response: DecodedResponse,
   { operation }: PlannedOperation,
   services: ValidateResponseServices,
-): ReadBody | { readonly limit: JsonExcess } {
-  const parsed = parseBounded(response.bytes, services.jsonLimits);
-  if (parsed.state === 'excess') return { limit: parsed.limit };
-  const json = parsedValue(parsed);
+  parsed: { readonly json: unknown } | Excess,
+): ReadBody | Excess {
+  if ('limit' in parsed) return parsed;
+  const { json } = parsed;
   const { status, mediaType, bytes } = response;
   services.observeParsed?.(exchange, operation, response, json);
   const isEmpty = bytes.length === 0;

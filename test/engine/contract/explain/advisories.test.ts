@@ -52,6 +52,11 @@ describe('finding undocumented fields', () => {
     expect(looked).toBeLessThanOrEqual(5001);
   });
 
+  it('finds a field of the last of many items, although all items have other undocumented fields', () => {
+    const list = Array.from({ length: 5000 }, (_, id) => ({ id, x: 1, y: 1, ...(id === 4999 && { z: 1 }) }));
+    expect(unknownTo({ items: PERSON }, list)).toEqual(['/0/x', '/0/y', '/4999/z']);
+  });
+
   it('reports a field of many items once, for the first of them', () => {
     const list = [{ id: 1 }, { id: 2, x: 1 }, { id: 3, x: 1, y: 1 }, { id: 4, x: 1 }];
     expect(unknownTo({ items: PERSON }, list)).toEqual(['/1/x', '/2/y']);

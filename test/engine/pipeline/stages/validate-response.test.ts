@@ -124,6 +124,40 @@ describe('validate-response', () => {
     expect(learned).toEqual([]);
   });
 
+  it.each([true, false])(
+    'checks a response that is searched in several turns like any other, if its search finds %s',
+    async (namesUpstream) => {
+      const services = {
+        ...validatingServices(() => BROKEN),
+        namesUpstream: (): boolean | Promise<boolean> => Promise.resolve(namesUpstream),
+      };
+      const reported = exchangeWith();
+      const handle = stageIn(
+        validateResponse(services),
+        plannedWith(),
+        createNext(replyOf({ list: [], pageCount: 3 })),
+      );
+      const reply = await handle(reported);
+      expect(reply).toMatchObject({ facts: { validity: 'violations', namesUpstream }, pageCount: 3 });
+      expect(reported.trace).toMatchObject({ violations: BROKEN.violations, responses: { outcome: 'reported' } });
+      expect(reported.trace.legacyAddress === true).toBe(namesUpstream);
+      const refusing = stageIn(validateResponse(services), plannedWith(enforced), createNext(replyOf({})));
+      await expect(refusing(exchangeWith())).rejects.toMatchObject({ code: 'upstream_invalid_response' });
+    },
+  );
+
+  it('does not parse a response that is searched in several turns if its scan proves that it is valid', async () => {
+    const services = {
+      ...validatingServices(() => BROKEN),
+      namesUpstream: (): boolean | Promise<boolean> => Promise.resolve(true),
+      scan: () => ({ json: NODES, findings: VALID, hasAddress: true }),
+    };
+    const exchange = exchangeWith();
+    const handle = stageIn(validateResponse(services), plannedWith(enforced), createNext(replyOf('?')));
+    expect((await handle(exchange)).facts).toMatchObject({ validity: 'valid', namesUpstream: true });
+    expect(exchange.trace.legacyAddress).toBe(true);
+  });
+
   it('uses a scan of the bytes instead of parsing them if it proves that the response is valid', async () => {
     const reported = [drift('/list/0/votes')];
     const found = { json: NODES, findings: { ...VALID, reported }, hasAddress: false };

@@ -1,0 +1,42 @@
+/** Steps that wait for turns of the event loop of their own. */
+export interface LaterTurns {
+  /** Adds a step. The steps run in the order in which they were added. */
+  add(step: () => void): void;
+  /** Runs all steps now, including those that they add. */
+  runAll(): void;
+}
+
+/**
+ * Creates a queue for work that must not delay requests, such as reading a large response once more. Each step runs in
+ * a turn of the event loop of its own, and never in the turn that added it: a single `setImmediate` would run before
+ * that turn ends. Steps must not throw. They do not keep the process running.
+ */
+export function createLaterTurns(): LaterTurns {
+  const waiting: (() => void)[] = [];
+  let isScheduled = false;
+  const schedule = () => {
+    if (isScheduled || waiting.length === 0) return;
+    isScheduled = true;
+    setImmediate(() => setImmediate(runNext).unref()).unref();
+  };
+  const runNext = () => {
+    isScheduled = false;
+    waiting.shift()?.();
+    schedule();
+  };
+  return {
+    add(step) {
+      waiting.push(step);
+      schedule();
+    },
+    runAll() {
+      for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) step();
+    },
+  };
+}
+
+/** Waits for a later turn of the event loop: requests that are waiting are served first. */
+export const laterTurn = (): Promise<void> =>
+  new Promise((resolve) => {
+    setImmediate(() => setImmediate(resolve));
+  });
