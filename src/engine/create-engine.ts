@@ -32,10 +32,11 @@ export interface Prepared {
   /** Opens what takes time. Rejects with the error of the first service that cannot be opened. */
   open(): Promise<void>;
   /**
-   * Makes new requests use the configuration, and closes what only the previous one used. Does not yield to the event
-   * loop. If this throws, the previous configuration stays in use.
+   * Makes new requests use the configuration, and closes what only the previous one used. Returns what `follow` returns,
+   * which must change nothing if it throws. Does not yield to the event loop. If this throws, the previous configuration
+   * stays in use.
    */
-  use(): void;
+  use<Followed>(follow: (next: InUse) => Followed): Followed;
   /** Closes what was started. */
   discard(): Promise<void>;
 }
@@ -59,17 +60,21 @@ export function createEngine(given: GivenParts, features: readonly Feature[]): E
       const runs = startServices(services, context, onError, inUse?.runs);
       return {
         open: () => openServices(runs, inUse?.runs),
-        use() {
+        use(follow) {
           const before = inUse;
+          let followed;
           try {
             useServices(runs);
             inUse = { runs, gateway: compile(context, joinFeatures(ofFeatures, runs)) };
+            forgetOtherVersions(inUse.gateway);
+            followed = follow(inUse.gateway);
           } catch (error) {
+            inUse = before;
             if (before !== undefined) useServices(before.runs);
             throw error;
           }
           if (before !== undefined) void closeServices(before.runs, Infinity, onError, runs);
-          forgetOtherVersions(inUse.gateway);
+          return followed;
         },
         discard: () => closeServices(runs, 0, onError, inUse?.runs),
       };

@@ -23,7 +23,7 @@ export interface Edges {
   readonly adminApp: Express;
   readonly publicServer: ListenerServer;
   readonly adminServer: ListenerServer;
-  /** Makes both sides use a newly assembled gateway for new requests. */
+  /** Makes both sides use a newly assembled gateway for new requests. If this throws, both still use the earlier one. */
   use(next: InUse): void;
   publicAddress: GatewayControls['publicAddress'];
   /** Closes the certificate watcher. */
@@ -50,7 +50,7 @@ export function openEdges(first: InUse): Edges {
     clock,
     logger,
   });
-  admin.use(first.features.adminRoutes());
+  admin.prepare(first.features.adminRoutes())();
   // The application counts the requests that it receives. A request refused earlier is counted and logged here.
   const onRefused = ({ code, status }: GatewayError, requestId: string) => {
     const trace = createTrace({ requestId, traceparent: '', method: '', startedAt: clock() });
@@ -78,10 +78,13 @@ export function openEdges(first: InUse): Edges {
       return address && { ...address, ...(tls && { connect: () => connectWithin(publicServer.server) }) };
     },
     use(next) {
-      admin.use(next.features.adminRoutes());
-      own.use(publicServicesOf(next));
-      mounted.use(withHeadCheck(publicServicesOf(next)));
+      // What can fail comes before the first change.
+      const serveRoutes = admin.prepare(next.features.adminRoutes());
+      const services = publicServicesOf(next);
       if (next.start.tls !== undefined) certificate?.use(next.start.tls);
+      serveRoutes();
+      own.use(services);
+      mounted.use(withHeadCheck(services));
     },
     close() {
       certificate?.close();

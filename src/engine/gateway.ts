@@ -119,19 +119,19 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
     features,
   );
   const first = engine.prepare(settings, start);
+  let edges: Edges;
   try {
-    first.use();
+    edges = first.use(openEdges);
   } catch (error) {
     void first.discard();
     throw error;
   }
-  const edges = openEdges(engine.current());
   const reload = createReload({
     read: given.readSettings,
     sources,
     engine,
     isClosing: () => drain.started,
-    onUsed: () => edges.use(engine.current()),
+    follow: edges.use,
   });
   const { warnings, prepared } = start;
   const { drainSeconds } = settings.listen;

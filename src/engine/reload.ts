@@ -7,6 +7,7 @@ import { pointerTo } from '../lib/json-pointer.ts';
 import { distinctFaults, type Fault, StartFault } from './model/fault.ts';
 import type { Engine } from './create-engine.ts';
 import { loadStart, type Start, type StartSources } from './load-start.ts';
+import type { InUse } from './services.ts';
 
 /** What triggered a reload, as shown in the log. */
 type ReloadTrigger = 'signal' | 'admin' | 'console' | 'program';
@@ -23,8 +24,8 @@ interface ReloadParts {
   readonly sources: StartSources;
   readonly engine: Engine;
   readonly isClosing: () => boolean;
-  /** Called when new requests use the new configuration. */
-  readonly onUsed: () => void;
+  /** Makes the listeners use a new configuration. If it throws, they still use the earlier one. */
+  readonly follow: (next: InUse) => void;
 }
 
 /** Creates the function that reloads the configuration. */
@@ -79,7 +80,7 @@ const INTERNAL: Fault = { source: 'portico', pointer: '', message: 'the reload f
 
 /** Reads, checks and applies the configuration. Throws a StartFault that lists all errors, if there are any. */
 async function attempt(given: ReloadParts): Promise<ReloadResult> {
-  const { read, sources, engine, isClosing, onUsed } = given;
+  const { read, sources, engine, isClosing, follow } = given;
   if (read === undefined) throw refuse('the program that started the gateway does not support reloads');
   const before = engine.current();
   const { settings, faults } = await read();
@@ -96,13 +97,13 @@ async function attempt(given: ReloadParts): Promise<ReloadResult> {
     // Unwritten records belong to the previous release label, so they must be written before the label changes.
     await before.records.flush();
     if (isClosing()) throw refuse('the process is shutting down');
-    next.use();
+    const changed = changes(before, { settings, start });
+    next.use(follow);
+    return { outcome: 'applied', changed, warnings: start.warnings };
   } catch (error) {
     await next.discard();
     throw error;
   }
-  onUsed();
-  return { outcome: 'applied', changed: changes(before, { settings, start }), warnings: start.warnings };
 }
 
 /** What a configuration consists of. */

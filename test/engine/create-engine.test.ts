@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Feature } from '../../src/engine/feature.ts';
+import type { Feature, RunningFeature } from '../../src/engine/feature.ts';
 import { exampleResponse } from '../builders/example-response.ts';
 import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { startTestGateway } from '../builders/test-gateway.ts';
@@ -34,18 +34,62 @@ it('goes back to the configuration in use if a reload fails when requests alread
   expect(used).toEqual([100, 100, -7, 7, -100]);
 });
 
-it('closes what it has started if the first configuration cannot be used', async () => {
-  const events: string[] = [];
-  const broken: Feature = {
-    name: 'broken',
-    start: () => ({
-      use() {
-        throw new Error('not usable');
-      },
-      close: () => void events.push('closed'),
+it('refuses a configuration that the listeners cannot use, and the one in use stays in use entirely', async () => {
+  const closed: number[] = [];
+  const unmountable: Feature = {
+    name: 'unmountable',
+    dependsOn: ({ pageBounds }) => pageBounds,
+    start: ({ settings: { pageBounds } }) => ({
+      adminRoutes: [
+        {
+          // Express cannot parse the path of the new configuration.
+          path: pageBounds.maxPageSize === 7 ? '/:' : '/size',
+          access: 'anyone',
+          handler: (_req, res) => void res.json(pageBounds.maxPageSize),
+        },
+      ],
+      close: () => void closed.push(pageBounds.maxPageSize),
     }),
   };
+  const gateway = await startTestGateway({
+    upstream: await startFakeUpstream(exampleResponse),
+    features: [unmountable],
+  });
+  const { services } = gateway.gateway;
+  const size = async () => (await gateway.admin('/size')).json;
+  const listed = async () => (await gateway.call('/services/v2/question.json?pageSize=50')).status;
+  const refused = await gateway.reload({ config: { pageBounds: { maxPageSize: 7 } } });
+  expect(refused).toMatchObject({ outcome: 'refused', faults: [{ message: /the log contains the reason/ }] });
+  expect(gateway.log.filter((line) => line.includes('"msg":"the reload failed"'))).toHaveLength(1);
+  expect(gateway.gateway.services).toBe(services);
+  expect([await size(), await listed(), closed]).toEqual([100, 200, [7]]);
+  expect(await gateway.reload({ config: { pageBounds: { maxPageSize: 8 } } })).toMatchObject({ outcome: 'applied' });
+  expect([await size(), await listed(), closed]).toEqual([8, 400, [7, 100]]);
+});
+
+it.each<[who: string, broken: Partial<RunningFeature>]>([
+  ['a feature', { use: fail }],
+  [
+    'the listeners',
+    {
+      get adminRoutes() {
+        return fail();
+      },
+    },
+  ],
+])('closes what it has started if %s cannot use the first configuration', async (_, broken) => {
+  const events: string[] = [];
+  const feature: Feature = {
+    name: 'broken',
+    start: () => Object.defineProperties({ close: () => void events.push('closed') }, described(broken)),
+  };
   const upstream = await startFakeUpstream(exampleResponse);
-  await expect(startTestGateway({ upstream, features: [broken] })).rejects.toThrow('not usable');
+  await expect(startTestGateway({ upstream, features: [feature] })).rejects.toThrow('not usable');
   expect(events).toEqual(['closed']);
 });
+
+const described = Object.getOwnPropertyDescriptors;
+
+function fail(): never {
+  throw new Error('not usable');
+}

@@ -44,8 +44,8 @@ const compress = promisify(gzip);
 /** The admin side. */
 export interface AdminApp {
   readonly app: Express;
-  /** Serves these routes besides the engine's own, instead of the earlier ones. */
-  use(routes: readonly AdminRoute[]): void;
+  /** Returns a function that serves these routes besides the engine's own, instead of the earlier ones. It cannot fail. */
+  prepare(routes: readonly AdminRoute[]): () => void;
 }
 
 /** Creates the admin side: health checks, metrics, purges, reloads, and the features' routes (docs/rules.md §12). */
@@ -73,8 +73,11 @@ export function createAdminApp(services: AdminAppServices): AdminApp {
   app.use(createAdminCatch(services));
   return {
     app,
-    use(routes) {
-      mounted = mountAll(routes);
+    prepare(routes) {
+      const next = mountAll(routes);
+      return () => {
+        mounted = next;
+      };
     },
   };
 }

@@ -65,7 +65,7 @@ export function readTlsIdentity(options: TlsOptions): TlsReading {
 export interface TlsCertificate {
   /**
    * Uses a newly read certificate for new connections. Open connections keep the old one. An expired certificate does
-   * not replace one that is still valid.
+   * not replace one that is still valid. If this throws, the earlier certificate stays in use.
    */
   use(next: TlsIdentity): void;
   /** When the certificate expires, in epoch milliseconds. */
@@ -117,11 +117,11 @@ export function watchTlsCertificate(parts: WatchParts): TlsCertificate {
       refuse([EXPIRED]);
       return;
     }
+    server.setSecureContext(next.context);
     const isSame = next.fingerprint === current.fingerprint;
     isOutdated = false;
     current = next;
     ticketsUntil = clock() + TICKET_KEY_MS;
-    server.setSecureContext(next.context);
     if (!isSame) onReplaced(next);
   };
   const check = () => {

@@ -28,7 +28,7 @@ async function admin(more: Partial<AdminAppServices> = {}, routes: readonly Admi
     logger: createLogger({ level: 'debug', clock: () => 1_700_000_000_000, stream }),
     ...more,
   });
-  side.use(routes);
+  side.prepare(routes)();
   const { url } = await serve(side.app);
   return {
     purged,
@@ -313,7 +313,7 @@ describe('the admin side', () => {
     expect(await end('/levels/end', { headers })).toEqual({ text: 'first' });
     expect(await end('/levels/end/?x=1')).toMatchObject({ error: expect.stringContaining('token') as string });
     expect(await end('/open/end')).toEqual({ text: 'open' });
-    side.use([operatorRoute('/levels', response('second'))]);
+    side.prepare([operatorRoute('/levels', response('second'))])();
     expect(await end('/levels/end', { headers })).toEqual({ text: 'second' });
     expect((await call('/open/end', { method: 'POST' })).status).toBe(404);
     expect(actions.map(({ action, outcome, way }) => [action, outcome, way])).toEqual([

@@ -127,6 +127,17 @@ describe('a watched certificate', () => {
     expect(refused.flat().filter(({ key }) => key === 'certFile')).toHaveLength(1);
   });
 
+  it('is still the earlier one if the server cannot use another', () => {
+    const files = tlsFiles();
+    const { watched, server, replaced } = watching(files);
+    const before = watched.notAfter();
+    server.setSecureContext.mockImplementation(() => {
+      throw new Error('no such cipher');
+    });
+    expect(() => watched.use({ ...files.identity, notAfter: before + DAY, fingerprint: 'another' })).toThrow('cipher');
+    expect([watched.notAfter(), replaced]).toEqual([before, []]);
+  });
+
   it('is not replaced with one that has expired', () => {
     const files = tlsFiles();
     const { watched, server, refused } = watching(files);
