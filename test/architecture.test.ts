@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { GUARDED, sourceFiles, testPatterns } from '../tools/mutations/guarded.ts';
 import { type Mutation, MUTATIONS, patternOf } from '../tools/mutations/table.ts';
 import { importsOf, mutualFolders, readSources, type SourceFile } from '../tools/structure.ts';
-import { brokenImports, importCycles } from './architecture/layers.ts';
+import { brokenImports, importCycles, unseenTies } from './architecture/layers.ts';
 import { apiWords, barrels, errorHandlers, filesWithSkips, strayTests, usesOf } from './architecture/source-rules.ts';
 
 const root = join(import.meta.dirname, '..', 'src');
@@ -61,6 +61,20 @@ describe('the import layers', () => {
     const a = { path: 'lib/a.ts', text: "import './b.ts';" };
     const b = { path: 'lib/b.ts', text: "import './a.ts';" };
     expect(importCycles([a, b])).toHaveLength(1);
+  });
+
+  it('see every way in which a file depends on another', () => {
+    expect(unseenTies(files)).toEqual([]);
+    const ties = [
+      'declare global {\n  interface Levels {}\n}',
+      "declare module '../../engine/feature.ts' {}",
+      '/// <reference path="../levels/levels.ts" />',
+      "import type { FeatureConfig } from 'portico';",
+      "type Config = import('portico').FeatureConfig;",
+      "import { x } from '#levels';",
+    ];
+    const planted = ties.map((text, at) => ({ path: `features/planted/${at}.ts`, text }));
+    expect(unseenTies(planted)).toHaveLength(ties.length);
   });
 
   it('reject a file outside all layers', () => {

@@ -71,6 +71,18 @@ export function brokenImports(files: readonly SourceFile[]): string[] {
       .map((to) => `${file.path} → ${to}`);
   });
 }
+
+/**
+ * Returns every file that other files can depend on without a relative import of it, or that depends on the list of
+ * features in that way: files with ambient declarations or reference directives, and files that import this package by
+ * its name.
+ */
+export function unseenTies(files: readonly SourceFile[]): string[] {
+  const tie =
+    /\bdeclare\s+(?:global|module)\b|^\s*\/\/\/\s*<reference|(?:from|import)\s*\(?\s*['"`](?:portico['"`/]|#)/m;
+  return files.filter(({ text }) => tie.test(text)).map(({ path }) => path);
+}
+
 /** Returns every import cycle once, as a list of its files. */
 export function importCycles(files: readonly SourceFile[]): string[] {
   const graph = new Map(files.map((file) => [file.path, importsOf(file)]));
