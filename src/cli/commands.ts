@@ -1,18 +1,13 @@
 import type { CommandEntry } from '../lib/command.ts';
 import { PORTICO } from '../portico-settings.ts';
-import { reference } from '../profile/reference-options.ts';
 import type { Program, ProgramCommand, ProgramIo, ProgramProduct } from './program.ts';
-
-const REFERENCE: CommandEntry<ProgramIo> = {
-  name: 'reference',
-  load: async () => (await import('./commands/reference-command.ts')).referenceCommand,
-};
+import { REFERENCE } from './reference-stand-in.ts';
 
 /** Creates the program that serves a product. Only the modules for the command being run are imported. */
 export function createProgram(product: ProgramProduct): Program {
   const loadCommands = (): Promise<ProgramCommand[]> => Promise.all(commands.map((entry) => entry.load()));
   const commands: readonly CommandEntry<ProgramIo>[] = [
-    { name: 'serve', load: async () => (await import('./commands/serve-command.ts')).serveCommand },
+    { name: 'serve', load: async () => (await import('./commands/serve-command.ts')).createServeCommand(product) },
     { name: 'reload', load: async () => (await import('./commands/reload-command.ts')).reloadCommand },
     { name: 'check', load: async () => (await import('./commands/check-command.ts')).checkCommand },
     { name: 'audit', load: async () => (await import('./commands/audit-command.ts')).auditCommand },
@@ -24,7 +19,7 @@ export function createProgram(product: ProgramProduct): Program {
     { name: 'schemas', load: async () => (await import('./commands/schemas-command.ts')).schemasCommand },
     { name: 'learn', load: async () => (await import('./commands/learn-command.ts')).learnCommand },
     ...commandsOfFeatures(product),
-    ...(product.features.some((one) => one === reference) ? [REFERENCE] : []),
+    ...(product.standIn === undefined ? [] : [product.standIn.command]),
     {
       name: 'hash-password',
       load: async () => (await import('./commands/hash-password-command.ts')).hashPasswordCommand,
@@ -47,8 +42,8 @@ function commandsOfFeatures(product: ProgramProduct): CommandEntry[] {
   );
 }
 
-/** Portico: the gateway for the community Q&A API, with all features. */
-export const PROGRAM = createProgram(PORTICO);
+/** Portico: the gateway for the community Q&A API, with all features and the reference server. */
+export const PROGRAM = createProgram({ ...PORTICO, standIn: REFERENCE });
 
 /** The commands of Portico. */
 export const COMMANDS = PROGRAM.commands;

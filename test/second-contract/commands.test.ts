@@ -2,7 +2,10 @@ import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createProgram } from '../../src/cli/commands.ts';
+import type { StandIn } from '../../src/cli/program.ts';
 import { runProgram } from '../../src/cli/run-program.ts';
+import { optionsOf } from '../../src/engine/config/configurable.ts';
+import { CommandFailure } from '../../src/lib/command.ts';
 import { ledger } from '../../src/features/ledger/ledger.ts';
 import { levels } from '../../src/features/levels/levels.ts';
 import { processIoOf } from '../cli/process-io-of.ts';
@@ -72,6 +75,45 @@ describe('the commands, for another API', () => {
       expect((await run('help', name)).out).not.toMatch(
         /listQuestions|question\.json|services\/v2|\{(?:operation|target)\}/,
       );
+  });
+
+  it('have no flags for the reference server', async () => {
+    const { code, out } = await run('help', 'serve');
+    expect([code, out.split('\n')[0]]).toEqual([0, 'Run the gateway.']);
+    expect(out).toContain('--upstream URL');
+    expect(out).not.toMatch(/--db|--seed|--complete|--tracker|--fault|reference/);
+    expect(await run('serve', '--upstream', url, '--seed', '2')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('unknown flag --seed') as string,
+    });
+    expect((await run('reference')).err).toContain('unknown command');
+    expect((await run('completion', 'bash')).out).not.toMatch(/--seed|reference/);
+  });
+
+  it('have the flags of the server that stands in for the upstream, and run it', async () => {
+    const started: unknown[] = [];
+    const standIn: StandIn = {
+      name: 'the model shop',
+      flags: [{ name: 'days', pointer: '/ledger/retentionDays', isNumber: true, value: 'DAYS', help: 'Days open.' }],
+      notes: ['The model shop sells no books.'],
+      accounts: [],
+      command: { name: 'model', load: () => Promise.reject(new Error('not needed')) },
+      faults: () => [],
+      describe: () => 'the model',
+      start(settings) {
+        started.push(optionsOf(settings, ledger));
+        return Promise.reject(new CommandFailure('the model is closed'));
+      },
+    };
+    const program = createProgram({ profile: BOOKSHOP, features: [ledger, levels, cashTill], standIn });
+    expect((await run('help', 'serve')).out).not.toContain('model');
+    const { io, text } = processIoOf(folder, { env: { PORTICO_CONFIG: join(folder, 'portico.yaml') } });
+    await runProgram(program, ['help', 'serve'], io);
+    expect(text.out).toContain('Run the gateway, along with the model shop if no upstream is configured.');
+    expect(text.out).toMatch(/--days DAYS +Days open\.[^]*\n\nThe model shop sells no books\.\n$/);
+    expect(await runProgram(program, ['serve', '--days', '7'], io)).toBe(1);
+    expect(text.err).toBe('portico: the model is closed\n');
+    expect(started).toMatchObject([{ retentionDays: 7 }]);
   });
 
   it('need an upstream if there is no reference server', async () => {

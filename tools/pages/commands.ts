@@ -1,7 +1,8 @@
 import type { Command, Flag } from '../../src/lib/command.ts';
 import { FORMAT_FLAG } from '../../src/cli/command-output.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { CHAOS_NOTES, CONFIG_FLAGS } from '../../src/cli/flags/config-flags.ts';
+import { CONFIG_FLAGS } from '../../src/cli/flags/config-flags.ts';
+import { CHAOS_NOTES } from '../../src/cli/flags/reference-flags.ts';
 import { flagLines, usageOf } from '../../src/cli/run-program.ts';
 import { withExamples } from '../../src/cli/program.ts';
 import { PORTICO } from '../../src/portico-settings.ts';

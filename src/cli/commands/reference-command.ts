@@ -3,7 +3,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { IN_MEMORY } from '../../lib/replace-file.ts';
 import { EXIT, UsageError } from '../../lib/command.ts';
 import type { ProgramCommand } from '../program.ts';
-import { CHAOS_NOTES, REFERENCE_FLAGS } from '../flags/config-flags.ts';
+import { CHAOS_NOTES, REFERENCE_FLAGS } from '../flags/reference-flags.ts';
 import { numberFlag } from '../../lib/flag-values.ts';
 import { endWithRunner, untilSignal } from '../terminal/signals.ts';
 

@@ -1,43 +1,36 @@
-import { resolve } from 'node:path';
-import { IN_MEMORY } from '../../lib/replace-file.ts';
-import { referenceOf } from '../../profile/reference-options.ts';
 import { flushCompileCache } from 'node:module';
 import { packageVersion } from '../../lib/package-root.ts';
 import { type Settings, withDemoState, withUpstreamUrl } from '../../engine/config/settings.ts';
 import { StartFault } from '../../engine/model/fault.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { REFERENCE_ACCOUNTS } from '../../reference/reference-accounts.ts';
-import type { ReferenceServer } from '../../reference/start-reference-server.ts';
 import { bannerLines } from '../terminal/banner.ts';
 import { EXIT } from '../../lib/command.ts';
-import type { ProgramCommand } from '../program.ts';
-import {
-  CONFIG_FLAGS,
-  CHAOS_NOTES,
-  LISTEN_FLAGS,
-  readSettingsFrom,
-  REFERENCE_FLAGS,
-  settingsFrom,
-} from '../flags/config-flags.ts';
+import type { ProgramCommand, ProgramProduct, StandIn } from '../program.ts';
+import { CONFIG_FLAGS, LISTEN_FLAGS, readSettingsFrom, settingsFrom } from '../flags/config-flags.ts';
 import { endWithRunner, untilSignal, onReloadSignal, terminalWatch } from '../terminal/signals.ts';
 import { useFlagsForServing } from '../v8-flags.ts';
 
-/** The `portico serve` command runs the gateway. Without a configured upstream, it uses the reference server. */
-export const serveCommand: ProgramCommand = {
+/**
+ * Creates the `portico serve` command, which runs the gateway. If no upstream is configured, it uses the product's
+ * stand-in.
+ */
+export const createServeCommand = ({ standIn }: ProgramProduct): ProgramCommand => ({
   name: 'serve',
-  summary: 'Run the gateway, along with the reference server if no upstream is configured',
+  summary:
+    standIn === undefined
+      ? 'Run the gateway'
+      : `Run the gateway, along with ${standIn.name} if no upstream is configured`,
   args: '',
   argCount: [0, 0],
-  flags: [...CONFIG_FLAGS, ...LISTEN_FLAGS, ...REFERENCE_FLAGS],
+  flags: [...CONFIG_FLAGS, ...LISTEN_FLAGS, ...(standIn?.flags ?? [])],
   notes: [
     'Logs go to standard output, and the banner to standard error. After SIGTERM or SIGINT, requests in flight can still finish.',
     'SIGHUP reloads the configuration, as portico reload does.',
-    '',
-    ...CHAOS_NOTES,
+    ...(standIn === undefined ? [] : ['', ...standIn.notes]),
   ],
   run: async (line, io) => {
     const settings = await settingsFrom(line, io);
-    const embedded = settings.embedded ? await startEmbedded(settings, io.cwd) : undefined;
+    const embedded = settings.embedded ? await startStandIn(standIn, settings, io.cwd) : undefined;
     try {
       const complete = (read: Settings) =>
         embedded !== undefined && read.embedded ? withUpstreamUrl(withDemoState(read), embedded.url) : read;
@@ -57,14 +50,14 @@ export const serveCommand: ProgramCommand = {
       useFlagsForServing();
       const stop = untilSignal(process, systemClock, () => process.exit(EXIT.failed));
       endWithRunner();
-      const accounts = embedded === undefined ? [] : REFERENCE_ACCOUNTS.map((account) => account.name);
+      const accounts = embedded === undefined ? [] : (standIn?.accounts ?? []);
       const { publicUrl, adminUrl } = gateway;
       const content = {
         settings,
         version: packageVersion(),
         publicUrl,
         adminUrl,
-        embeddedUrl: embedded?.url,
+        standIn: embedded && `${embedded.url}  (${standIn?.describe(settings) ?? ''})`,
         accounts,
         changes: [...gateway.gateway.plans].flatMap(([id, { changes = [] }]) =>
           changes.map((change) => [id, change] as const),
@@ -83,7 +76,7 @@ export const serveCommand: ProgramCommand = {
       await embedded?.close();
     }
   },
-};
+});
 
 /**
  * Makes Node write the compiled code of all modules imported so far to its cache. By default, Node writes it only when
@@ -94,22 +87,14 @@ function storeCompiledCode(): void {
   flushCompileCache();
 }
 
-// The reference server accounts for half of all modules, so it is imported only when needed.
-async function startEmbedded(settings: Settings, cwd: string): Promise<ReferenceServer> {
-  const { placeOf } = settings;
-  const options = referenceOf(settings);
-  if (options === undefined)
-    throw new StartFault([
-      {
-        ...placeOf('/upstream/url'),
-        message: 'is required, because this program has no server to run in place of the real one',
-        suggestion: 'set UPSTREAM_URL',
-      },
-    ]);
-  const { db, ...reference } = options;
-  const { startEmbeddedUpstream } = await import('../tasks/embedded-upstream.ts');
-  return startEmbeddedUpstream(
-    { ...reference, db: db === IN_MEMORY ? db : resolve(cwd, db) },
-    { db: placeOf('/reference/db'), faults: placeOf('/reference/faults') },
-  );
+/** Starts the server that stands in for the upstream. Throws a `StartFault` if the product has none. */
+function startStandIn(standIn: StandIn | undefined, settings: Settings, cwd: string): ReturnType<StandIn['start']> {
+  if (standIn !== undefined) return standIn.start(settings, cwd);
+  throw new StartFault([
+    {
+      ...settings.placeOf('/upstream/url'),
+      message: 'is required, because this program has no server to run in place of the real one',
+      suggestion: 'set UPSTREAM_URL',
+    },
+  ]);
 }

@@ -1,60 +1,36 @@
-import { referenceOf } from '../../profile/reference-options.ts';
 import type { Override } from '../../engine/config/settings.ts';
 import { readSettings, type SettingsReading } from '../../engine/config/load-settings.ts';
-import { type Place, type Settings, withDemoState, withUpstreamUrl } from '../../engine/config/settings.ts';
+import { type Settings, withDemoState, withUpstreamUrl } from '../../engine/config/settings.ts';
 import type { Assembly } from '../../engine/gateway.ts';
 import { MODE_NAMES } from '../../engine/model/modes.ts';
 import { type Fault, StartFault } from '../../engine/model/fault.ts';
-import { CHAOS_GRAMMAR, CHAOS_EFFECTS } from '../../reference/chaos/chaos-kinds.ts';
-import { ChaosSyntaxError, parseChaos } from '../../reference/chaos/parse-chaos.ts';
 import type { CommandLine, Flag } from '../../lib/command.ts';
-import type { ProgramIo } from '../program.ts';
+import type { ConfigFlag, ProgramIo } from '../program.ts';
+
+const BASIC_FLAGS: readonly ConfigFlag[] = [
+  {
+    name: 'mode',
+    pointer: '/mode',
+    value: 'MODE',
+    choices: MODE_NAMES,
+    help: 'observe, staging or strict; PORTICO_MODE.',
+  },
+  { name: 'upstream', pointer: '/upstream/url', value: 'URL', help: 'Base URL of the legacy server; UPSTREAM_URL.' },
+];
 
 /** The flags for all commands that load the configuration. */
 export const CONFIG_FLAGS: readonly Flag[] = [
   { name: 'config', value: 'FILE', help: 'Configuration file; PORTICO_CONFIG.' },
-  { name: 'mode', value: 'MODE', choices: MODE_NAMES, help: 'observe, staging or strict; PORTICO_MODE.' },
-  { name: 'upstream', value: 'URL', help: 'Base URL of the legacy server; UPSTREAM_URL.' },
+  ...BASIC_FLAGS,
 ];
 
 /** The flags for the two listeners. */
-export const LISTEN_FLAGS: readonly Flag[] = [
-  { name: 'port', value: 'PORT', help: 'Public port; PORT.' },
-  { name: 'host', value: 'HOST', help: 'Public address; HOST.' },
-  { name: 'admin-port', value: 'PORT', help: 'Admin port; ADMIN_PORT.' },
-  { name: 'admin-host', value: 'HOST', help: 'Admin address; ADMIN_HOST.' },
+export const LISTEN_FLAGS: readonly ConfigFlag[] = [
+  { name: 'port', pointer: '/listen/port', isNumber: true, value: 'PORT', help: 'Public port; PORT.' },
+  { name: 'host', pointer: '/listen/host', value: 'HOST', help: 'Public address; HOST.' },
+  { name: 'admin-port', pointer: '/listen/adminPort', isNumber: true, value: 'PORT', help: 'Admin port; ADMIN_PORT.' },
+  { name: 'admin-host', pointer: '/listen/adminHost', value: 'HOST', help: 'Admin address; ADMIN_HOST.' },
 ];
-
-/** The flags for the embedded upstream. */
-export const REFERENCE_FLAGS: readonly Flag[] = [
-  { name: 'db', value: 'PATH', help: 'Database of the reference server, or :memory:.' },
-  { name: 'seed', value: 'NUMBER', help: 'Seed for the reference server’s data and chaos.' },
-  { name: 'complete', help: 'Include every field that the contract expects; by default, a few list items lack one.' },
-  { name: 'tracker', value: 'URL', help: 'Base URL of an issue tracker that replaces the embedded one.' },
-  { name: 'fault', value: 'NAME', multiple: true, help: 'Chaos to turn on; see below.' },
-];
-
-/**
- * The help text for the `--fault` flag, shared by several commands. It describes the syntax and the effect of each
- * name.
- */
-export const CHAOS_NOTES: readonly string[] = chaosNotes();
-
-const POINTERS: Readonly<Record<string, string>> = {
-  mode: '/mode',
-  upstream: '/upstream/url',
-  port: '/listen/port',
-  host: '/listen/host',
-  'admin-port': '/listen/adminPort',
-  'admin-host': '/listen/adminHost',
-  db: '/reference/db',
-  seed: '/reference/seed',
-  complete: '/reference/complete',
-  tracker: '/reference/issueTrackerUrl',
-  fault: '/reference/faults',
-  against: '/upstream/url',
-};
-const NUMBERS = new Set(['port', 'admin-port', 'seed']);
 
 /**
  * Loads the configuration. Command-line flags take precedence over other sources. `more` maps the command's additional
@@ -82,38 +58,31 @@ export function readSettingsFrom(
 ): SettingsReading {
   const config = line.last('config');
   const env = config === undefined ? io.env : { ...io.env, PORTICO_CONFIG: config };
-  const { settings, faults, ...rest } = readSettings(
-    { env, cwd: io.cwd, flags: overridesOf(line, { ...POINTERS, ...more }) },
-    io.product,
-  );
-  return {
-    ...rest,
-    settings,
-    faults: [...faults, ...chaosErrors(referenceOf(settings)?.faults ?? [], settings.placeOf('/reference/faults'))],
-  };
+  const { standIn } = io.product;
+  const others = Object.entries({ against: '/upstream/url', ...more });
+  const flags = overridesOf(line, [
+    ...BASIC_FLAGS,
+    ...LISTEN_FLAGS,
+    ...(standIn?.flags ?? []),
+    ...others.map(([name, pointer]) => ({ name, pointer, value: 'VALUE' })),
+  ]);
+  const { settings, faults, ...rest } = readSettings({ env, cwd: io.cwd, flags }, io.product);
+  return { ...rest, settings, faults: [...faults, ...(standIn?.faults(settings) ?? [])] };
 }
 
-function chaosNotes(): string[] {
-  const names = Object.entries(CHAOS_EFFECTS);
-  const width = Math.max(...names.map(([name]) => name.length));
-  return [
-    `--fault ${CHAOS_GRAMMAR}; SHARE is the percentage of requests affected. Available names:`,
-    ...names.map(([name, effect]) => `  ${name.padEnd(width)}  ${effect}`),
-  ];
-}
-
-function overridesOf(line: CommandLine, pointers: Readonly<Record<string, string>>): Override[] {
-  return Object.entries(pointers).flatMap(([name, pointer]) => {
-    const values = line.all(name);
+function overridesOf(line: CommandLine, flags: readonly Omit<ConfigFlag, 'help'>[]): Override[] {
+  return flags.flatMap((flag) => {
+    const values = line.all(flag.name);
     const value = values.at(-1);
     if (value === undefined) return [];
-    return [{ source: `--${name}`, kind: 'flag', pointer, value: name === 'fault' ? values : typed(name, value) }];
+    const { pointer, multiple = false } = flag;
+    return [{ source: `--${flag.name}`, kind: 'flag', pointer, value: multiple ? values : typed(flag, value) }];
   });
 }
 
-function typed(name: string, value: string): string | number | boolean {
-  if (name === 'complete') return value === 'true';
-  return NUMBERS.has(name) && /^\d{1,10}$/.test(value) ? Number(value) : value;
+function typed({ value: placeholder, isNumber }: Omit<ConfigFlag, 'help'>, value: string) {
+  if (placeholder === undefined) return value === 'true';
+  return isNumber === true && /^\d{1,10}$/.test(value) ? Number(value) : value;
 }
 
 async function assemblyFaults(settings: Settings): Promise<readonly Fault[]> {
@@ -139,17 +108,5 @@ export async function withAssembly<T>(settings: Settings, use: (assembly: Assemb
     return await use(assembly);
   } finally {
     await assembly.close();
-  }
-}
-
-/** Returns one configuration error that describes all invalid chaos rules, or an empty list if all rules are valid. */
-export function chaosErrors(texts: readonly string[], place: Place): readonly Fault[] {
-  try {
-    parseChaos(texts);
-    return [];
-  } catch (error) {
-    if (!(error instanceof ChaosSyntaxError)) throw error;
-    const suggestion = `the format is ${CHAOS_GRAMMAR}`;
-    return [{ ...place, message: error.problems.join('; '), suggestion }];
   }
 }

@@ -7,7 +7,7 @@ import { StartFault } from '../../engine/model/fault.ts';
 import { type ReferenceServer, startReferenceServer } from '../../reference/start-reference-server.ts';
 import { fileReason } from '../../lib/file-reason.ts';
 import { IN_MEMORY } from '../../lib/replace-file.ts';
-import { chaosErrors } from '../flags/config-flags.ts';
+import { chaosErrors } from '../flags/reference-flags.ts';
 
 /** The address on which the embedded upstream listens. The default is a free port on the loopback interface. */
 interface EmbeddedListen {

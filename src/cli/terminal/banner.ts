@@ -1,4 +1,3 @@
-import { referenceOf } from '../../profile/reference-options.ts';
 import type { Settings } from '../../engine/config/settings.ts';
 import { featuresInUse } from '../../engine/config/configurable.ts';
 import { isLoopbackHost } from '../../lib/network-address.ts';
@@ -13,8 +12,8 @@ export interface BannerContent {
   readonly version: string;
   readonly publicUrl: string;
   readonly adminUrl: string;
-  /** The URL of the embedded upstream. Undefined if the upstream is a real server. */
-  readonly embeddedUrl: string | undefined;
+  /** The URL of the server that stands in for the upstream, and what it is. Undefined if the upstream is a real server. */
+  readonly standIn: string | undefined;
   /** The names of the demo accounts, which are also their passwords. */
   readonly accounts: readonly string[];
   /** What differs from the configuration, by operation. */
@@ -32,7 +31,7 @@ export function bannerLines(content: BannerContent): string[] {
     `Portico ${content.version}`,
     `  public    ${base}`,
     `  admin     ${content.adminUrl}  (/console/ /livez /readyz /upstreamz /metrics)`,
-    `  upstream  ${upstreamWords(content)}`,
+    `  upstream  ${content.standIn ?? settings.upstream.url ?? 'none'}`,
     `  mode      ${settings.mode.name}: ${levelWords(settings)}`,
     ...contractLines(settings),
     ...content.changes.map(
@@ -49,13 +48,6 @@ export function bannerLines(content: BannerContent): string[] {
 // Returns the base path, or an empty string if the public URL already ends with it.
 function basePathOnce({ settings, publicUrl }: BannerContent): string {
   return trimEndOf(publicUrl, '/').endsWith(settings.publicBasePath) ? '' : settings.publicBasePath;
-}
-
-function upstreamWords({ settings, embeddedUrl }: BannerContent): string {
-  if (embeddedUrl === undefined) return settings.upstream.url ?? 'none';
-  const { db = '', faults = [] } = referenceOf(settings) ?? {};
-  const chaos = faults.length === 0 ? '' : `, chaos: ${faults.join(', ')}`;
-  return `${embeddedUrl}  (embedded reference server, ${db}${chaos})`;
 }
 
 function contractLines(settings: Settings): string[] {

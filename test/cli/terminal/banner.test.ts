@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { REFERENCE } from '../../../src/cli/reference-stand-in.ts';
 import { bannerLines, type BannerContent } from '../../../src/cli/terminal/banner.ts';
 import { load } from '../../engine/config/load-in-folder.ts';
 
@@ -8,7 +9,7 @@ const banner = (yaml: string, more: Partial<BannerContent> = {}) =>
     version: '0.1.0',
     publicUrl: 'http://127.0.0.1:8080',
     adminUrl: 'http://127.0.0.1:8081',
-    embeddedUrl: undefined,
+    standIn: undefined,
     accounts: [],
     changes: [],
     ...more,
@@ -45,8 +46,8 @@ describe('the banner', () => {
   });
 
   it('shows the embedded upstream and its accounts', () => {
-    const facts = { embeddedUrl: 'http://127.0.0.1:9999', accounts: ['admin', 'alice'] };
-    expect(banner('reference: { db: ":memory:" }', facts)).toMatchInlineSnapshot(`
+    const standIn = `http://127.0.0.1:9999  (${REFERENCE.describe(load('reference: { db: ":memory:" }'))})`;
+    expect(banner('{}', { standIn, accounts: ['admin', 'alice'] })).toMatchInlineSnapshot(`
       "Portico 0.1.0
         public    http://127.0.0.1:8080/services/v2
         admin     http://127.0.0.1:8081  (/console/ /livez /readyz /upstreamz /metrics)
@@ -93,7 +94,7 @@ describe('the banner', () => {
   });
 
   it('warns when demo accounts can be used from other machines', () => {
-    const facts = { embeddedUrl: 'http://127.0.0.1:9999', accounts: ['admin'] };
+    const facts = { standIn: 'http://127.0.0.1:9999', accounts: ['admin'] };
     expect(banner('listen: { host: 0.0.0.0 }', facts)).toContain('WARNING: demo accounts');
     expect(banner('listen: { host: 127.0.0.2 }', facts)).not.toContain('WARNING');
     expect(banner('listen: { host: 0.0.0.0 }')).not.toContain('WARNING');
