@@ -40,6 +40,7 @@ describe('the parser of Basic credentials (RFC 7617)', () => {
     ['padding in the middle', 'Basic YTpi=YQ'],
     ['another scheme', 'Bearer abc'],
     ['a scheme with the same beginning', `Basics ${encoded('a:b')}`],
+    ['a scheme with the same ending', `Digest Basic ${encoded('a:b')}`],
     ['no space', `Basic${encoded('a:b')}`],
     ['no colon', `Basic ${encoded('no colon')}`],
     // Repeated headers are joined with commas. Neither of the two credentials may be used.
@@ -92,13 +93,16 @@ describe('a Basic credential', () => {
   it('is limited in the length of its name and header', () => {
     expect(readBasicCredential(basic('a'.repeat(256), 'x'))).toBeDefined();
     expect(readBasicCredential(basic('a'.repeat(257), 'x'))).toBeUndefined();
-    expect(readBasicCredential(`Basic ${'QTpi'.repeat(1022)}`)).toBeDefined();
-    expect(readBasicCredential(`Basic ${'QTpi'.repeat(1023)}`)).toBeUndefined();
+    const longest = `Basic ${'QTpi'.repeat(1022)}`.padEnd(4096);
+    expect(readBasicCredential(longest)).toBeDefined();
+    expect(readBasicCredential(`${longest} `)).toBeUndefined();
   });
 
   it.each([
     ['a control character in the name', basic('al\u0000ice', 'x')],
     ['a control character in the password', basic('alice', 'x\u0007')],
+    ['the delete character in the password', basic('alice', 'x\u007f')],
+    ['no colon', `Basic ${encoded('alice')}`],
     ['a control character in a Latin-1 name', `Basic ${Buffer.from([0x6a, 0x9b, 0x3a, 0x78]).toString('base64')}`],
     ['another scheme', 'Bearer abc'],
   ])('is not usable with %s', (_what, header) => {

@@ -1,6 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { countMembers, describeExcess, type JsonExcess, parseBounded } from '../../src/lib/bounded-json.ts';
+import {
+  countMembers,
+  DEFAULT_JSON_LIMITS,
+  describeExcess,
+  exceededLimit,
+  type JsonExcess,
+  parseBounded,
+  parsedValue,
+} from '../../src/lib/bounded-json.ts';
 
 const LIMITS = { depth: 4, values: 10 };
 const parse = (text: string, limits = LIMITS) => parseBounded(Buffer.from(text), limits);
@@ -33,6 +41,30 @@ describe('the limits of a JSON text', () => {
     expect(parse(nested(4)).state).toBe('parsed');
     expect(parse('[1,2,3,4,5,6,7,8,9]').state).toBe('parsed');
     expect(parse('[1,2,3,4,5,6,7,8,9,0]')).toEqual({ state: 'excess', limit: 'values' });
+  });
+
+  // With ten values allowed, the number itself and nine more for every 64 of its digits.
+  it.each([
+    ['digits alone', (count: number) => '9'.repeat(count), 639],
+    ['digits in an array', (count: number) => `[${'9'.repeat(count)}]`, 575],
+    ['digits as an element', (count: number) => `[1,${'9'.repeat(count)}]`, 511],
+    ['digits as a member', (count: number) => `{"a":${'9'.repeat(count)}}`, 575],
+    ['white space before the end', (count: number) => `[]${' '.repeat(count)}`, 575],
+    ['white space before a name', (count: number) => `{${' '.repeat(count)}"a":1}`, 575],
+    ['white space before a colon', (count: number) => `{"a"${' '.repeat(count)}:1}`, 575],
+  ])('admit exactly so many %s that every 64 of them count as a value', (_what, text, most) => {
+    expect(parse(text(most)).state).toBe('parsed');
+    expect(parse(text(most + 1))).toEqual({ state: 'excess', limit: 'values' });
+  });
+
+  it('count the depth at each place, not in total', () => {
+    expect(parse('[[[[]]],[[[]]]]').state).toBe('parsed');
+    expect(parse('[{},{},[[[]]]]').state).toBe('parsed');
+  });
+
+  it('apply to a text that is not parsed, too', () => {
+    expect(exceededLimit(Buffer.from(nested(5)), LIMITS)).toBe('depth');
+    expect(exceededLimit(Buffer.from(nested(4)), LIMITS)).toBeUndefined();
   });
 
   it('ignore the contents of strings, including escapes', () => {
@@ -81,6 +113,33 @@ describe('a JSON text within its limits', () => {
     expect(parse('\uFEFF{"a":1}')).toMatchObject({ state: 'parsed', value: { a: 1 } });
   });
 
+  it.each(['\uFE3F{}', '\uFEC0{}', '\u{FEFF}\uFEFF{}'])('may not begin with a part of that mark: %j', (text) => {
+    expect(parse(text)).toEqual({ state: 'malformed' });
+  });
+
+  it.each(['[]', '{}', '"a"', '0', '-1', 'true', 'false', 'null', ' 1', '\t1', '\r1', '\n1'])('may be %j', (text) => {
+    expect(parse(text)).toMatchObject({ state: 'parsed', value: JSON.parse(text) as unknown });
+  });
+
+  it('has a value only if it could be parsed', () => {
+    expect(parsedValue(parse('{"a":1}'))).toEqual({ a: 1 });
+    for (const text of ['{', nested(5)]) expect(parsedValue(parse(text))).toBeUndefined();
+  });
+
+  // The default limits must not refuse the largest documented pages.
+  it('may have 250,000 values at 64 levels by default', () => {
+    const list = (count: number) => Buffer.from(`[${Array(count).fill('1').join()}]`);
+    expect(exceededLimit(list(249_999), DEFAULT_JSON_LIMITS)).toBeUndefined();
+    expect(exceededLimit(list(250_000), DEFAULT_JSON_LIMITS)).toBe('values');
+    expect(exceededLimit(Buffer.from(nested(64)), DEFAULT_JSON_LIMITS)).toBeUndefined();
+    expect(exceededLimit(Buffer.from(nested(65)), DEFAULT_JSON_LIMITS)).toBe('depth');
+  });
+
+  it('has no members except those of its objects', () => {
+    for (const value of [null, 'text', 1, [1, [null]]]) expect(countMembers(value)).toBe(0);
+    expect(countMembers([{ a: [{ b: 1 }], c: {} }, { d: null }])).toBe(4);
+  });
+
   it.each([
     ['a duplicate name', '{"a":1,"a":2}'],
     ['a duplicate name with an escape', '{"a":1,"\\u0061":2}'],
@@ -119,4 +178,11 @@ describe('a text of many escapes', () => {
       });
     },
   );
+
+  // They cost no more time than plain characters, and longer texts contain many.
+  it('has no limit if they are more than 24 bytes apart', () => {
+    const apart = (bytes: number) => `"${`${'x'.repeat(bytes)}\\n`.repeat(200)}"`;
+    expect(parse(apart(24)).state).toBe('parsed');
+    expect(parse(apart(23))).toEqual({ state: 'excess', limit: 'escapes' });
+  });
 });

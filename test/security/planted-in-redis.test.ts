@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { createSeal } from '../../src/lib/seal.ts';
+import { beforeAll, expect, it } from 'vitest';
 import type { Redis } from '../../src/engine/sharing/redis/connect-redis.ts';
 import { cleanUpAfterFile } from '../builders/clean-up.ts';
 import { exampleResponse } from '../builders/example-response.ts';
@@ -22,31 +21,6 @@ import { eventually, until } from '../builders/until.ts';
 
 const LIST = '/services/v2/idea.json';
 const [OLD, NEW] = ['the-old-key-of-the-fleet-012345678901', 'the-new-key-of-the-fleet-012345678901'];
-
-describe('a seal', () => {
-  const value = Buffer.from('a page');
-
-  it('opens only for the context and the value that were sealed', () => {
-    const seal = createSeal([NEW]);
-    const sealed = seal.seal('page\nalice', value);
-    expect(seal.open('page\nalice', sealed)).toEqual(value);
-    expect(seal.open('page\nbob', sealed)).toBeUndefined();
-    expect(seal.open('page\nalicea', Buffer.concat([sealed.subarray(0, 32), value.subarray(1)]))).toBeUndefined();
-    for (let at = 0; at < sealed.length; at += 1) {
-      const changed = Buffer.from(sealed);
-      changed[at] = (changed[at] ?? 0) ^ 1;
-      expect(seal.open('page\nalice', changed), `byte ${at}`).toBeUndefined();
-      expect(seal.open('page\nalice', sealed.subarray(0, at)), `${at} bytes`).toBeUndefined();
-    }
-    expect(createSeal([OLD]).open('page\nalice', sealed)).toBeUndefined();
-  });
-
-  it('opens with the previous key, but is never made with it', () => {
-    const rotating = createSeal([NEW, OLD]);
-    expect(rotating.open('page', createSeal([OLD]).seal('page', value))).toEqual(value);
-    expect(createSeal([OLD]).open('page', rotating.seal('page', value))).toBeUndefined();
-  });
-});
 
 needsProgram('redis', 'a gateway that shares its state', (path) => {
   let server: RedisServer;

@@ -20,6 +20,8 @@ export const GUARDED: readonly Guarded[] = [
   // Not yet measured completely: of 151 mutants in shown-text.ts and secret-text.ts, 90% were noticed.
   { name: 'privacy', sources: ['src/engine/privacy'], breakAt: 80 },
   { name: 'paging', sources: ['src/engine/paging'], breakAt: 67 },
+  // The rest of the feature is its configuration, whose tests are whole gateways.
+  { name: 'cors', sources: ['src/features/cors/add-cors-headers.ts'], breakAt: 97 },
 ];
 
 const ROOT = join(import.meta.dirname, '../..');

@@ -1,8 +1,9 @@
-import { chosenSource } from './guarded.ts';
+import { chosenSource, sourceFiles } from './guarded.ts';
 
 // The required score is that of all files.
 const isPart = process.env['PORTICO_MUTATED_PART'] === 'true';
-const { name, sources, breakAt } = chosenSource();
+const chosen = chosenSource();
+const { name, breakAt } = chosen;
 
 /** Stryker's configuration for one of the guarded sources. `npm run mutations` runs all of them, one after another. */
 export default {
@@ -12,13 +13,13 @@ export default {
   // The tests are chosen in vitest's configuration. With Stryker's own `testFiles`, version 10.1 switches mutants of
   // constants on only after their module was loaded, so they all survive.
   vitest: { configFile: 'tools/mutations/vitest.config.ts', related: false },
-  mutate: sources.map((source) => (source.endsWith('.ts') ? source : `${source}/**/*.ts`)),
+  mutate: sourceFiles(chosen),
   thresholds: { high: 90, low: breakAt, break: isPart ? null : breakAt },
   incremental: true,
   incrementalFile: `.stryker/${name}.json`,
   // Outside node_modules, where Node would not remove the types of the sources.
   tempDirName: '.stryker/sandbox',
-  ignorePatterns: ['bench', 'coverage', 'deploy', 'dist', 'docs', 'examples'],
+  ignorePatterns: ['coverage', 'deploy', 'dist', 'docs', 'examples'],
   // The sources are not compiled, and Stryker cannot read a tsconfig.json with TypeScript 7.
   disableTypeChecks: false,
   tsconfigFile: 'none.json',

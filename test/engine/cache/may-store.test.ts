@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   cacheDirectives,
   directiveSeconds,
+  longestFreshness,
   mayBypass,
   freshnessFor,
   storeRefusal,
@@ -54,6 +55,16 @@ describe('a response that may be stored', () => {
     ] as const;
     expect(reason({ headers: two })).toBe('vary');
     expect(reason({ headers: [['Vary', 'Accept-Encoding']] })).toBe('stored');
+  });
+
+  it('may vary by Accept-Encoding, in any case and with empty members', () => {
+    expect(reason({ headers: [['vary', ' ACCEPT-ENCODING ,, accept-encoding,']] })).toBe('stored');
+    expect(reason({ headers: [['Vary', '']] })).toBe('stored');
+  });
+
+  // Portico has removed the codings that it knows, so the body of such a response is unreadable.
+  it('never has a content coding', () => {
+    expect(reason({ headers: [['Content-Encoding', 'br']] })).toBe('content-coding');
   });
 
   it.each(['text/html', 'application/problem+json', undefined])('never has the media type %s', (mediaType) => {
@@ -174,6 +185,13 @@ describe('freshness', () => {
     expect(freshnessFor(headers, DEFAULT_CACHE_OPTIONS, now).freshSeconds).toBe(30);
   });
 
+  it('cannot be longer than the longest, which is a day or more with respectUpstream', () => {
+    const configured = { freshSeconds: 30, staleWhileRevalidateSeconds: 200_000, staleIfErrorSeconds: 300 };
+    const longest = { freshSeconds: 86_400, staleWhileRevalidateSeconds: 200_000, staleIfErrorSeconds: 86_400 };
+    expect(longestFreshness({ ...configured, respectUpstream: false })).toEqual(configured);
+    expect(longestFreshness({ ...configured, respectUpstream: true })).toEqual(longest);
+  });
+
   it('ignores Expires if there is a max-age', () => {
     expect(fresh(LIVE, ['Expires', '0'], ['Expires', 'soon'])).toBe(60);
   });
@@ -187,6 +205,11 @@ describe('freshness', () => {
     expect(stale('max-age=5, must-revalidate')).toMatchObject({
       staleWhileRevalidateSeconds: 0,
       staleIfErrorSeconds: 0,
+    });
+    expect(stale('proxy-revalidate')).toMatchObject({ staleWhileRevalidateSeconds: 0, staleIfErrorSeconds: 0 });
+    expect(stale('stale-while-revalidate=99999, stale-if-error=99999')).toMatchObject({
+      staleWhileRevalidateSeconds: 86_400,
+      staleIfErrorSeconds: 86_400,
     });
     expect(stale('s-maxage=5')).toMatchObject({ staleWhileRevalidateSeconds: 0, staleIfErrorSeconds: 0 });
     expect(stale('max-age=5, stale-while-revalidate=7, stale-if-error=9')).toMatchObject({
@@ -235,6 +258,14 @@ describe("a client's no-cache", () => {
   it('can be sent as Pragma only without Cache-Control', () => {
     expect(mayBypass(asks(undefined, 'no-cache'), ['operators'], ['operators'])).toBe(true);
     expect(mayBypass(asks('max-age=60', 'no-cache'), ['operators'], ['operators'])).toBe(false);
+  });
+
+  it.each(['foo, no-cache', 'No-Cache , foo', ' no-cache '])('can be sent as Pragma: %s', (pragma) => {
+    expect(mayBypass(asks(undefined, pragma), ['operators'], ['operators'])).toBe(true);
+  });
+
+  it.each(['no-cache-x', 'xno-cache', 'no cache', ''])('is not inferred from Pragma: %s', (pragma) => {
+    expect(mayBypass(asks(undefined, pragma), ['operators'], ['operators'])).toBe(false);
   });
 
   it('is not inferred from other directives', () => {

@@ -5,7 +5,11 @@ import { openAlone } from '../../../src/engine/sharing/alone/open-alone.ts';
 import { createCredentialProbe } from '../../../src/engine/upstream/credential-probe.ts';
 import { createSessions } from '../../../src/engine/upstream/sessions.ts';
 import { describe, expect, it } from 'vitest';
-import { openAuthenticator, refusesByIdentity } from '../../../src/engine/identity/open-authenticator.ts';
+import {
+  openAuthenticator,
+  openTrustingAuthenticator,
+  refusesByIdentity,
+} from '../../../src/engine/identity/open-authenticator.ts';
 import type { RolesFile } from '../../../src/engine/permissions/roles-file.ts';
 import { hashPassword } from '../../../src/engine/identity/password-hash.ts';
 import { basic } from '../../builders/call.ts';
@@ -86,6 +90,47 @@ describe('the authenticator', () => {
     expect((await authenticate('bob')).principal.kind).toBe('verified');
     expect(await failureOf(authenticate('alice'))).toMatchObject({ code: 'credentials_refused' });
     expect(sent).toEqual([]);
+  });
+});
+
+describe('the authenticator of a dry run', () => {
+  const account = { name: 'bob', roles: [], groups: [], flags: [], demo: false };
+  const decides = async (
+    config: Readonly<Record<string, unknown>>,
+    name: string,
+    accounts: RolesFile['accounts'] = [],
+  ) => {
+    const settings = settingsOf(config);
+    const authenticator = openTrustingAuthenticator(settings, {
+      roles: { ...nobody, accounts },
+      clock: createTestClock(),
+      memory: { hash: createKeyedHash() },
+    });
+    const input = { authorizationHeader: basic(name, 'any'), clientAddress: () => '192.0.2.1', now: 1_000 };
+    return authenticator.authenticate({ ...input, level: 'enforce' });
+  };
+
+  it('regards every password of an account as right, and no other name', async () => {
+    const accounts = [
+      { ...account, passwordHash: 'not read' },
+      { ...account, name: 'mapped only', passwordHash: undefined },
+    ];
+    expect((await decides({}, 'bob', accounts)).principal).toMatchObject({ kind: 'verified', name: 'bob' });
+    for (const name of ['mapped only', 'Bob', 'mallory'])
+      expect(await failureOf(decides({}, name, accounts))).toMatchObject({ code: 'credentials_refused' });
+    const ignoring = { roles: { names: 'ignoreCase' } };
+    expect((await decides(ignoring, 'BOB', accounts)).principal).toMatchObject({ kind: 'verified' });
+  });
+
+  it('regards every credential as right that the upstream would verify', async () => {
+    expect((await decides(strict, 'alice')).principal).toMatchObject({ kind: 'verified', name: 'alice' });
+    const error = await failureOf(decides({ ...strict, mode: 'observe' }, 'alice'));
+    expect(error).toMatchObject({ code: 'verification_unavailable', headers: { 'Retry-After': '1' } });
+  });
+
+  it('counts no failed login', async () => {
+    for (let count = 0; count < 30; count += 1)
+      expect(await failureOf(decides({}, 'mallory'))).toMatchObject({ code: 'credentials_refused' });
   });
 });
 

@@ -29,8 +29,21 @@ describe('the PHC text of an argon2id hash', () => {
   });
 
   it.each([
+    ['the least memory for its lanes', 'm=8,t=1,p=1'],
+    ['the least memory for the most lanes', 'm=128,t=1,p=16'],
+    ['the most memory and passes', 'm=1048576,t=20,p=16'],
+  ])('is accepted with %s', (_, costs) => {
+    expect(parsePhcHash(`$argon2id$v=19$${costs}$${salt}$${tag}`)).toBeDefined();
+  });
+
+  it.each([
     ['another algorithm', `$argon2i$v=19$m=19456,t=2,p=1$${salt}$${tag}`],
     ['another version', `$argon2id$v=16$m=19456,t=2,p=1$${salt}$${tag}`],
+    ['one KiB less than its lanes need', `$argon2id$v=19$m=127,t=2,p=16$${salt}$${tag}`],
+    ['one KiB more than a machine should give', `$argon2id$v=19$m=1048577,t=2,p=1$${salt}$${tag}`],
+    ['one pass too many', `$argon2id$v=19$m=19456,t=21,p=1$${salt}$${tag}`],
+    ['one lane too many', `$argon2id$v=19$m=19456,t=2,p=17$${salt}$${tag}`],
+    ['leading text', ` $argon2id$v=19$m=19456,t=2,p=1$${salt}$${tag}`],
     ['too little memory for its lanes', `$argon2id$v=19$m=15,t=2,p=2$${salt}$${tag}`],
     ['more memory than a machine should give', `$argon2id$v=19$m=2000000,t=2,p=1$${salt}$${tag}`],
     ['no pass', `$argon2id$v=19$m=19456,t=0,p=1$${salt}$${tag}`],

@@ -1,171 +1,88 @@
-import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { limitRate } from '../../../src/features/rate-limits/limit-rate.ts';
-import type { RateLimitRule } from '../../../src/features/rate-limits/options.ts';
-import { BUDGETS, createRateLimiter } from '../../../src/features/rate-limits/rate-limiter.ts';
+import type { PassthroughExchange } from '../../../src/engine/pipeline/exchange.ts';
 import { openAlone } from '../../../src/engine/sharing/alone/open-alone.ts';
-import { shareThrough } from '../../../src/engine/sharing/redis/open-redis.ts';
-import type { Sharing } from '../../../src/engine/sharing/sharing.ts';
+import { limitedRoles, limitRate } from '../../../src/features/rate-limits/limit-rate.ts';
+import type { RateLimitRule } from '../../../src/features/rate-limits/options.ts';
+import { createRateLimiter } from '../../../src/features/rate-limits/rate-limiter.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { cleanUpAfterTest } from '../../builders/clean-up.ts';
-import { createNext, exchangeWith, failureOf, plannedWith, replyWith, stageIn } from '../../builders/exchange.ts';
-import { needsProgram } from '../../builders/needs-program.ts';
-import { connectTo, startRedisServer } from '../../builders/redis-server.ts';
-import { until } from '../../builders/until.ts';
+import {
+  createNext,
+  exchangeWith,
+  failureOf,
+  grantsWith,
+  plannedWith,
+  stageIn,
+  traceWith,
+} from '../../builders/exchange.ts';
 
-const RULE: RateLimitRule = { name: 'all', per: 'caller', requests: 3, windowSeconds: 60 };
+const RULE: RateLimitRule = { name: 'all', per: 'caller', requests: 1, windowSeconds: 60 };
+const ELSEWHERE: RateLimitRule = { ...RULE, operations: ['getComment'] };
 
-/** Creates a gateway's stage with these rules. */
-function stageWith(
-  rules: readonly RateLimitRule[],
-  sharing: Pick<Sharing, 'counters'> = openAlone(systemClock),
-  maxBudgets?: number,
-) {
-  const limited: string[] = [];
+function limiterOf(...rules: RateLimitRule[]) {
+  const limited: unknown[] = [];
   const limiter = createRateLimiter({
     rules,
-    sharing,
-    ...(maxBudgets !== undefined && { maxBudgets }),
-    onLimited: (rule) => limited.push(rule),
+    sharing: openAlone(systemClock),
+    onLimited: (...refusal) => limited.push(refusal),
   });
-  const next = createNext(replyWith({ list: [] }));
-  const handle = stageIn(limitRate(limiter), plannedWith(), next);
-  const exchangeOf = (name: string | undefined, address = '192.0.2.1', roles: readonly string[] = []) => {
-    const exchange = exchangeWith();
-    const kind = name === undefined ? ('anonymous' as const) : ('verified' as const);
-    return {
-      ...exchange,
-      arrival: { ...exchange.arrival, clientAddress: address },
-      principal: { ...exchange.principal, kind, name },
-      grants: { ...exchange.grants, roles },
-    };
-  };
-  /** Sends requests, and returns how many of them passed. */
-  const passed = async (count: number, ...given: Parameters<typeof exchangeOf>) => {
-    const results = await Promise.allSettled(Array.from({ length: count }, async () => handle(exchangeOf(...given))));
-    return results.filter(({ status }) => status === 'fulfilled').length;
-  };
-  return { limited, handle, exchangeOf, passed };
+  return { limiter, limited };
 }
 
-describe('limit-rate', () => {
-  it('has work only for operations with rules, and none in observe mode', () => {
-    const limiter = createRateLimiter({ rules: [RULE], sharing: openAlone(systemClock), onLimited: () => undefined });
-    const other = createRateLimiter({
-      rules: [{ ...RULE, operations: ['getComment'] }],
-      sharing: openAlone(systemClock),
-      onLimited: () => undefined,
-    });
-    expect(limitRate(other).plan(plannedWith())).toBeUndefined();
-    expect(limitRate(limiter).plan(plannedWith({ transparent: true }))).toBeUndefined();
-    expect(limitRate(limiter).plan(plannedWith())).toBeDefined();
-    expect(other.rulesFor(undefined)).toEqual([]);
+const getComment = plannedWith({ operation: { id: 'getComment' } });
+const undocumented = (transparent: boolean) => ({ transparent, grantsOf: () => grantsWith() });
+
+describe('the stage limit-rate', () => {
+  it('is planned only for operations with rules, and never in observe mode', () => {
+    const [all, elsewhere] = [limitRate(limiterOf(RULE).limiter), limitRate(limiterOf(ELSEWHERE).limiter)];
+    expect(all.plan(plannedWith())).toBeDefined();
+    expect(all.plan(plannedWith({ transparent: true }))).toBeUndefined();
+    expect(elsewhere.plan(plannedWith())).toBeUndefined();
+    expect(elsewhere.plan(getComment)).toBeDefined();
   });
 
-  it('asks for a wait of at least one second, even if the window is about to end', async () => {
-    const counted = () => ({ count: RULE.requests + 1, leftMs: 0 });
-    const { handle, exchangeOf } = stageWith([RULE], { counters: () => ({ add: counted, read: counted }) });
-    expect(await failureOf(handle(exchangeOf('alice')))).toMatchObject({ headers: { 'Retry-After': '1' } });
+  it('is planned for undocumented paths unless all rules name operations', () => {
+    const [all, elsewhere] = [limitRate(limiterOf(RULE).limiter), limitRate(limiterOf(ELSEWHERE).limiter)];
+    expect(all.planUndocumented?.(undocumented(false))).toBeDefined();
+    expect(all.planUndocumented?.(undocumented(true))).toBeUndefined();
+    expect(elsewhere.planUndocumented?.(undocumented(false))).toBeUndefined();
   });
 
-  it('asks for the longest wait if several budgets are exhausted', async () => {
-    const { handle, exchangeOf, limited, passed } = stageWith([
-      { ...RULE, windowSeconds: 5 },
-      { ...RULE, name: 'long', windowSeconds: 40 },
-    ]);
-    await passed(3, 'alice');
-    expect(await failureOf(handle(exchangeOf('alice')))).toMatchObject({ headers: { 'Retry-After': '40' } });
-    expect(limited).toEqual(['long']);
+  it('refuses a request before the rest of the plan runs, and names the rule and the operation', async () => {
+    const { limiter, limited } = limiterOf(RULE);
+    const next = createNext();
+    const handle = stageIn(limitRate(limiter), plannedWith(), next);
+    const exchange = exchangeWith({ trace: traceWith({ operation: 'listThings' }) });
+    await handle(exchange);
+    expect(await failureOf(handle(exchange))).toMatchObject({ code: 'rate_limited', status: 429 });
+    expect(next.asked).toHaveLength(1);
+    expect(limited).toEqual([['all', 'listThings']]);
   });
 
-  // The attack: a botnet sends requests from so many networks that their budgets exhaust the memory.
-  it('forgets the budgets that have not been used for the longest time', async () => {
-    const { passed } = stageWith([{ ...RULE, requests: 1 }], undefined, 10);
-    for (let index = 0; index < 11; index += 1) await passed(1, undefined, `192.0.2.${index}`);
-    expect(await passed(1, undefined, '192.0.2.10')).toBe(0);
-    expect(await passed(1, undefined, '192.0.2.0')).toBe(1);
+  it('refuses requests for undocumented paths', async () => {
+    const { limiter } = limiterOf({ ...RULE, roles: ['guest'] });
+    const planned = { transparent: false, grantsOf: () => grantsWith({ roles: ['guest'] }) };
+    const handle = limitRate(limiter).planUndocumented?.(planned)?.(() => Promise.resolve(undefined as never));
+    const exchange: PassthroughExchange = { ...exchangeWith(), permission: undefined };
+    await handle?.(exchange);
+    expect(await failureOf(Promise.resolve(handle?.(exchange)))).toMatchObject({ code: 'rate_limited' });
   });
 
-  it('gives each verified caller a budget, and states it', async () => {
-    const { handle, exchangeOf, passed, limited } = stageWith([RULE]);
-    const first = exchangeOf('alice');
-    await handle(first);
-    expect(BUDGETS.get(first.trace)).toEqual({
-      policy: '"all";q=3;w=60',
-      state: '"all";r=2;t=60',
-      refusedBy: undefined,
-    });
-    expect(await passed(5, 'alice', '198.51.100.1')).toBe(2);
-    expect(await passed(5, 'bob')).toBe(3);
-    const refused = exchangeOf('alice');
-    const error = await failureOf(handle(refused));
-    expect(error).toMatchObject({ code: 'rate_limited', status: 429 });
-    expect(Number((error as { headers?: Record<string, string> }).headers?.['Retry-After'])).toBeGreaterThan(50);
-    expect(BUDGETS.get(refused.trace)?.refusedBy).toBe('all');
-    expect(limited).toHaveLength(6);
-  });
-
-  // Anyone can send another caller's name. If unverified names had their own budgets, an attacker could exhaust a
-  // victim's budget, and could get new budgets by inventing names.
-  it('counts callers who are not verified by network, whatever name they claim', async () => {
-    const { handle, exchangeOf, passed } = stageWith([RULE]);
-    for (const name of ['alice', 'bob', 'carol']) {
-      const exchange = exchangeOf(name);
-      await handle({ ...exchange, principal: { ...exchange.principal, kind: 'unverified' } });
-    }
-    expect(await passed(2, undefined)).toBe(0);
-    expect(await passed(2, undefined, '198.51.100.7')).toBe(2);
-    expect(await passed(5, 'alice')).toBe(3);
-  });
-
-  it('treats the addresses of an IPv6 network as one', async () => {
-    const { passed } = stageWith([RULE]);
-    expect(await passed(3, undefined, '2001:db8::1')).toBe(3);
-    expect(await passed(1, undefined, '2001:db8::2')).toBe(0);
-  });
-
-  it('applies a rule for roles to their members, who can share a budget', async () => {
-    const own = stageWith([{ ...RULE, roles: ['guest'] }]);
-    expect(await own.passed(5, 'alice', '192.0.2.1', ['standard'])).toBe(5);
-    expect(await own.passed(5, 'bob', '192.0.2.1', ['standard', 'guest'])).toBe(3);
-    const shared = stageWith([{ ...RULE, per: 'role', roles: ['guest'] }]);
-    expect(await shared.passed(2, 'alice', '192.0.2.1', ['guest'])).toBe(2);
-    expect(await shared.passed(2, 'bob', '192.0.2.1', ['guest'])).toBe(1);
-  });
-
-  it('counts a request toward every rule', async () => {
-    const { passed } = stageWith([RULE, { ...RULE, name: 'network', per: 'network', requests: 4 }]);
-    expect(await passed(3, 'alice')).toBe(3);
-    expect(await passed(3, 'bob')).toBe(1);
+  it('decides without counting if it is passive', async () => {
+    const { limiter, limited } = limiterOf(RULE);
+    const passive = stageIn(limitRate(limiter, true), plannedWith(), createNext());
+    const active = stageIn(limitRate(limiter), plannedWith(), createNext());
+    const exchange = exchangeWith();
+    for (let count = 0; count < 3; count += 1) await passive(exchange);
+    await active(exchange);
+    expect(await failureOf(passive(exchange))).toMatchObject({ code: 'rate_limited' });
+    expect(limited).toEqual([]);
   });
 });
 
-needsProgram('redis', 'rate limits in a fleet', (path) => {
-  const member = async (url: string) => {
-    const redis = connectTo(url);
-    const logger = pino({ enabled: false });
-    const sharing = shareThrough(redis, { options: { maxChanges: 1_000 }, sealKeys: [], clock: systemClock, logger });
-    cleanUpAfterTest(() => sharing.close());
-    await until(() => redis.isAvailable());
-    return { redis, ...stageWith([RULE], sharing) };
-  };
-
-  it('count for all gateways together, under names that Redis does not reveal', async () => {
-    const { url } = await startRedisServer(path);
-    const [one, other] = [await member(url), await member(url)];
-    const passed = await Promise.all([one.passed(5, 'planted'), other.passed(5, 'planted')]);
-    expect(passed[0] + passed[1]).toBe(3);
-    const keys = (await one.redis.command('', ['KEYS', '*'])) as string[];
-    expect(keys.some((key) => key.includes('limit-'))).toBe(true);
-    expect(keys.join('\n')).not.toMatch(/planted|192\.0\.2/);
-  });
-
-  it('count for each gateway alone while Redis hangs, after a bounded wait', async () => {
-    const server = await startRedisServer(path);
-    const one = await member(server.url);
-    expect(await one.passed(1, 'alice')).toBe(1);
-    server.freeze();
-    expect(await one.passed(5, 'alice')).toBe(3);
-    server.thaw();
+describe('the roles whose limits apply', () => {
+  it('are those of the account that the name spells, if the name is another spelling', () => {
+    const roles = ['standard'];
+    expect(limitedRoles({ roles })).toEqual(['standard']);
+    expect(limitedRoles({ roles, spells: grantsWith({ roles: ['guest'] }) })).toEqual(['guest']);
   });
 });
