@@ -19,7 +19,7 @@ if (major < 24 || (major === 24 && minor < 21) || typeof crypto.argon2 !== 'func
   storeCompiledCode();
   skipUnusedExports();
   const source = new URL('../src/cli/main.ts', import.meta.url);
-  const main = existsSync(source) ? source : new URL('../dist/cli/main.js', import.meta.url);
+  const main = existsSync(source) ? source : new URL('../dist/program/main.js', import.meta.url);
   import(main.href).catch((error) => {
     process.stderr.write(`portico failed to load: ${error && error.stack ? error.stack : error}\n`);
     process.exitCode = 1;

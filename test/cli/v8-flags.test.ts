@@ -13,11 +13,11 @@ const flagsModule = new URL('../../src/cli/v8-flags.ts', import.meta.url).href;
  */
 function launch(command: string, script: string, ...flags: readonly string[]): string {
   const folder = tempFolder();
-  for (const made of ['bin', 'dist/cli']) mkdirSync(join(folder, made), { recursive: true });
+  for (const made of ['bin', 'dist/program']) mkdirSync(join(folder, made), { recursive: true });
   cpSync(launcher, join(folder, 'bin', 'portico.mjs'));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   const imported = `import { useFlagsForServing } from ${JSON.stringify(flagsModule)};`;
-  writeFileSync(join(folder, 'dist', 'cli', 'main.js'), `${imported}\n${script}`);
+  writeFileSync(join(folder, 'dist', 'program', 'main.js'), `${imported}\n${script}`);
   const args = [...flags, join(folder, 'bin', 'portico.mjs'), command];
   const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   // V8 reports unknown flags on standard error.

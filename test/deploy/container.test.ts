@@ -41,6 +41,12 @@ const EMPTY_PAGE = {
 };
 const TOKEN = '0f1e2d3c4b5a69788796a5b4c3d2e1f0';
 
+/** What a package.json contains. */
+interface Package {
+  readonly name: string;
+  readonly version: string;
+}
+
 describe('the Dockerfile', () => {
   const stages = DockerfileParser.parse(deployFile('Dockerfile')).getFROMs();
 
@@ -128,6 +134,20 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
     expect(packages.filter((name) => ['vitest', 'typescript', 'node'].includes(name))).toEqual([]);
   });
 
+  it('contains the licenses of all packages that are bundled in its program', () => {
+    const licenses = readFileSync(join(image.root, 'portico', 'dist', 'program', 'LICENSES.txt'), 'utf8');
+    const others = readdirSync(join(image.root, 'portico', 'node_modules'), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /(?:^|node_modules\/)(?:@[^/]+\/)?[^/@]+\/package\.json$/.test(file))
+      .map((file) => JSON.parse(readFileSync(join(image.root, 'portico', 'node_modules', file), 'utf8')) as Package)
+      .filter(({ name, version }) => !licenses.includes(`\n${name} ${version} (`));
+    // These are loaded from node_modules when the contract or the console needs them, or are never loaded.
+    const unbundled =
+      'htm preact uplot @eslint-community/regexpp json-p3 refa regexp-ast-analysis scslre @opentelemetry/sdk-logs ' +
+      '@opentelemetry/sdk-metrics require-from-string pino-abstract-transport process-warning real-require split2';
+    expect(others.map(({ name }) => name).toSorted()).toEqual(unbundled.split(' ').toSorted());
+    expect(licenses.split('Permission is hereby granted').length).toBeGreaterThan(50);
+  });
+
   it('needs at most 40 MB besides Node and the base image, so that all of it is smaller than 200 MB', () => {
     expect(sizeOf(join(image.root, 'portico'))).toBeLessThan(40e6);
   });
@@ -147,7 +167,7 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
       });
 
       it('stores its compiled code before it is ready, so that a process that is killed also makes the next start faster', () => {
-        expect(compiled.length).toBeGreaterThan(500);
+        expect(compiled.length).toBeGreaterThan(50);
       });
 
       it('serves requests without privileges', async () => {
@@ -227,7 +247,7 @@ needsProgram('busybox', 'the image, without a container engine', (busybox) => {
 
       it('has read the compiled code that the first start stored', () => {
         const count = (text: string) => said.split(text).length - 1;
-        expect(count('was accepted')).toBeGreaterThan(300);
+        expect(count('was accepted')).toBeGreaterThan(50);
         // V8 rejects code that was compiled with other flags, such as code stored by other commands. undici loads its
         // parser when it sends its first request, and the first gateway sends that request only after changing the
         // flags.
