@@ -87,7 +87,7 @@ function readHashes(
 }
 
 /** Creates a hash that matches no password and takes as long to check as the slowest of the accounts' hashes. */
-function createDecoy(hashes: ReadonlyMap<string, PhcHash>): PhcHash {
+export function createDecoy(hashes: ReadonlyMap<string, PhcHash>): PhcHash {
   const [mostExpensive] = [...hashes.values()].sort((a, b) => cost(b) - cost(a));
   return { ...STANDARD_COSTS, ...mostExpensive, salt: randomBytes(16), tag: randomBytes(32) };
 }

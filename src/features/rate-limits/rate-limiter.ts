@@ -29,7 +29,7 @@ export interface RateLimiter {
    * Counts a request, and records the budgets in its trace. Rejects with a `GatewayError` if a budget is exhausted. If
    * `isPeek` is true, only checks whether a request would be refused, and counts nothing.
    */
-  count(rules: readonly Limit[], request: KnownRequest, roles: readonly string[], isPeek?: boolean): Promise<void>;
+  count(rules: readonly Limit[], request: KnownRequest, roles: readonly string[], isPeek: boolean): Promise<void>;
 }
 
 /** A rule from `rateLimits` with its counters. */
@@ -62,7 +62,7 @@ export function createRateLimiter({
   return {
     rulesFor: (operation) =>
       limits.filter(({ operations }) => operations === undefined || (operation && operations.includes(operation))),
-    async count(applicable, request, roles, isPeek = false) {
+    async count(applicable, request, roles, isPeek) {
       const counted = await Promise.all(
         applicable.flatMap((rule) => {
           const who = budgetOwner(rule, request, roles);

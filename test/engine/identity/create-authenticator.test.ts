@@ -128,6 +128,17 @@ describe('a caller without a credential (docs/rules.md §2)', () => {
     await expect(refusalOf(asking)).resolves.toMatchObject({ code: 'credentials_refused' });
   });
 
+  // A cookie or a token that only the upstream can read is no proof of who is asking.
+  it('is treated the same if it sends a token or cookie in another header', async () => {
+    const otherCredential = 'session=1';
+    const closed = refusalOf(authenticating(verifier).ask(undefined, { otherCredential }));
+    await expect(closed).resolves.toMatchObject({ code: 'credentials_required' });
+    const open = authenticating(verifier, { anonymous: 'allow' });
+    expect((await open.ask(undefined, { otherCredential })).principal.kind).toBe('anonymous');
+    const needed = refusalOf(open.ask(undefined, { otherCredential, needsCredential: true }));
+    await expect(needed).resolves.toMatchObject({ code: 'credentials_required' });
+  });
+
   it('is never refused at the `report` level, and the trace records the refusal that `enforce` would cause', async () => {
     const { principal, trace } = await authenticating(verifier).ask(undefined, { level: 'report' });
     expect(principal).toBe(ANONYMOUS);
@@ -177,8 +188,9 @@ describe('authentication at the `report` level (docs/rules.md §2)', () => {
     ];
     expect(new Set(audiences).size).toBe(5);
     expect(audiences.join()).not.toContain('token');
-    const { principal } = await ask(undefined, { level: 'report', otherCredential: 'token-1' });
+    const { principal, trace } = await ask(undefined, { level: 'report', otherCredential: 'token-1' });
     expect(principal).toMatchObject({ kind: 'unverified', name: undefined });
+    expect(trace).toMatchObject({ outcome: 'reported', reason: 'not_basic' });
   });
 
   it('waits for the upstream if enforced permissions depend on who the caller is', async () => {
@@ -223,7 +235,7 @@ describe('authentication that is off', () => {
     const { verifier, asked } = fakeVerifier();
     const { principal, trace } = await authenticating(verifier).ask(basic('alice'), { level: 'off' });
     expect(principal).toMatchObject({ kind: 'unverified', name: 'alice' });
-    expect(trace).toMatchObject({ outcome: 'skipped', principal: 'unverified' });
+    expect(trace).toEqual({ level: 'off', outcome: 'skipped', principal: 'unverified', reason: 'off' });
     expect(asked).toEqual([]);
   });
 });

@@ -1,8 +1,8 @@
 import { createHook } from 'node:async_hooks';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readBasicCredential, toAuthorization } from '../../../src/lib/basic-credentials.ts';
-import { createFileVerifier } from '../../../src/engine/identity/file-verifier.ts';
-import { hashPassword } from '../../../src/engine/identity/password-hash.ts';
+import { createDecoy, createFileVerifier } from '../../../src/engine/identity/file-verifier.ts';
+import { hashPassword, type PhcHash, STANDARD_COSTS } from '../../../src/engine/identity/password-hash.ts';
 import { StartFault } from '../../../src/engine/model/fault.ts';
 import type { NameRule } from '../../../src/engine/model/caller-name.ts';
 
@@ -15,6 +15,14 @@ const credential = (name: string, password: string) => ({
   password,
   authorization: toAuthorization(name, password),
 });
+
+function faultsOf(start: () => unknown): unknown {
+  try {
+    return start();
+  } catch (error) {
+    return error instanceof StartFault ? error.faults : error;
+  }
+}
 
 describe('the file verifier (docs/rules.md §2)', () => {
   let passwordHash: string;
@@ -116,12 +124,50 @@ describe('the file verifier (docs/rules.md §2)', () => {
     ];
     const start = () => createFileVerifier(accounts, BOUNDS, 'roles.yaml', 'exact');
     expect(start).toThrow(StartFault);
-    expect(start).toThrow(/accounts\/0\/passwordHash.*\n.*accounts\/2\/passwordHash/);
     expect(start).not.toThrow(/clear-text/);
+    const unreadable = (name: string) => `the password hash of ${name} is not an argon2id hash within bounds`;
+    expect(faultsOf(start)).toMatchObject([
+      { source: 'roles.yaml', pointer: '/accounts/0/passwordHash', message: unreadable('a') },
+      { source: 'roles.yaml', pointer: '/accounts/2/passwordHash', message: unreadable('c') },
+    ]);
   });
 
   it('does not start if no account could log in', () => {
-    expect(() => createFileVerifier([{ name: 'a' }], BOUNDS, 'roles.yaml', 'exact')).toThrow(/no user can log in/);
+    const start = () => createFileVerifier([{ name: 'a' }], BOUNDS, 'roles.yaml', 'exact');
+    expect(faultsOf(start)).toEqual([
+      { source: 'roles.yaml', pointer: '/accounts', message: 'no account has a password hash, so no user can log in' },
+    ]);
+  });
+
+  it('needs no calibration, because it asks no other server', async () => {
+    const verifier = create();
+    expect([verifier.asksUpstream, await verifier.calibrate()]).toEqual([false, { kind: 'calibrated' }]);
+  });
+});
+
+// The attack: if the decoy were cheaper than an account's hash, the response time would reveal which names exist.
+describe('the decoy for unknown names', () => {
+  const hash = (memory: number, passes: number): PhcHash => ({
+    memory,
+    passes,
+    parallelism: 1,
+    salt: Buffer.alloc(16, 1),
+    tag: Buffer.alloc(32, 1),
+  });
+  const decoyOf = (...hashes: PhcHash[]) => createDecoy(new Map(hashes.map((one, index) => [`account ${index}`, one])));
+
+  it('costs as much as the hash that takes the longest', () => {
+    const costs = { memory: 1024, passes: 3, parallelism: 1 };
+    expect(decoyOf(hash(2048, 1), hash(1024, 3), hash(512, 2))).toMatchObject(costs);
+    expect(decoyOf(hash(1024, 3), hash(2048, 1))).toMatchObject(costs);
+    expect(decoyOf()).toMatchObject(STANDARD_COSTS);
+  });
+
+  it('has the salt and the tag of no account', () => {
+    const decoy = decoyOf(hash(1024, 3));
+    expect(decoy.salt).not.toEqual(Buffer.alloc(16, 1));
+    expect(decoy.tag).not.toEqual(Buffer.alloc(32, 1));
+    expect([decoy.salt.length, decoy.tag.length]).toEqual([16, 32]);
   });
 });
 

@@ -93,6 +93,13 @@ describe('the authenticator', () => {
   });
 });
 
+it('a password is verified before the request goes on, even if authentication is only reported', async () => {
+  const passwordHash = await hashPassword('bob', { memory: 8, passes: 1, parallelism: 1 });
+  const accounts = [{ name: 'bob', roles: [], groups: [], flags: [], demo: false, passwordHash }];
+  const { authenticate } = authenticating({ checks: { authentication: 'report' } }, { ...nobody, accounts });
+  expect((await authenticate('bob')).principal.kind).toBe('verified');
+});
+
 describe('the authenticator of a dry run', () => {
   const account = { name: 'bob', roles: [], groups: [], flags: [], demo: false };
   const decides = async (

@@ -1,4 +1,7 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { createRevocations } from '../../../src/engine/identity/revocations.ts';
+import type { SharedChange } from '../../../src/engine/model/change-log.ts';
+import type { ChangeListener } from '../../../src/engine/sharing/sharing.ts';
 import { needsProgram } from '../../builders/needs-program.ts';
 import { startRedisServer } from '../../builders/redis-server.ts';
 import { createTestClock } from '../../builders/test-clock.ts';
@@ -81,5 +84,110 @@ needsProgram('redis', 'a revoked credential', (path) => {
     verification.resolve({ kind: 'valid' });
     await asking;
     expect(other.isFresh('alice')).toBe(false);
+  });
+});
+
+describe('the revocations of a fleet', () => {
+  /** Opens the revocations of a gateway. The id of the fleet's key is undefined until the gateway has read the key. */
+  function open(id?: string, { key = id, canMiss = true } = {}) {
+    const appended: SharedChange[] = [];
+    let known = id;
+    let reads = 0;
+    let listener: ChangeListener | undefined;
+    const revocations = createRevocations(
+      {
+        changes: {
+          append: (change: SharedChange) => void appended.push(change),
+          listen: (one: ChangeListener) => void (listener = one),
+          canMiss,
+        } as never,
+        keyedHash: () => ({
+          id: () => known,
+          read: () => {
+            reads += 1;
+            known = key;
+          },
+          hash: (...texts) => texts.join('/'),
+        }),
+      },
+      (asOf) => asOf > 5,
+    );
+    const callers = ['alice', 'Bob', 'carol'];
+    let expired: string[] = [];
+    revocations.applyTo({ expireCallers: (matches) => void (expired = callers.filter(matches)) });
+    return {
+      revocations,
+      appended,
+      reads: () => reads,
+      replaceKey: (next: string) => (known = next),
+      /** Returns the callers whose credentials a change expires. */
+      expiredBy(change: SharedChange | 'reset') {
+        expired = [];
+        if (change === 'reset') listener?.reset({ lineage: 'two', number: 0 });
+        else listener?.apply(change, 1, false);
+        return expired;
+      },
+    };
+  }
+  const forget = (caller: string) => ({ kind: 'forget', caller }) as const;
+
+  it('name a caller by the hash of any spelling of the name, and the key', async () => {
+    const { revocations, appended } = open('key-1');
+    await revocations.announce('Alice');
+    expect(appended).toEqual([forget('key-1:caller/alice')]);
+  });
+
+  it('name all callers if no caller is meant, or the key cannot be read', async () => {
+    const all = open('key-1');
+    await all.revocations.announce(undefined);
+    const keyless = open();
+    await keyless.revocations.announce('alice');
+    expect([all.appended, keyless.appended]).toEqual([[forget('all')], [forget('all')]]);
+    expect([all.reads(), keyless.reads()]).toEqual([0, 1]);
+  });
+
+  it('read the key before the first announcement', async () => {
+    const { revocations, appended } = open(undefined, { key: 'key-1' });
+    await revocations.announce('alice');
+    expect(appended).toEqual([forget('key-1:caller/alice')]);
+  });
+
+  it('use the next key after the fleet has replaced it', async () => {
+    const { revocations, appended, replaceKey } = open('key-1');
+    await revocations.announce('alice');
+    replaceKey('key-2');
+    await revocations.announce('alice');
+    expect(appended).toEqual([forget('key-1:caller/alice'), forget('key-2:caller/alice')]);
+  });
+
+  it('expire the credentials of the caller that they name, and of no other', () => {
+    const { expiredBy, reads } = open('key-1');
+    expect(expiredBy(forget('key-1:caller/bob'))).toEqual(['Bob']);
+    expect(expiredBy({ kind: 'demote', operation: 'listIdeas' })).toEqual([]);
+    expect(reads()).toBe(0);
+  });
+
+  // Otherwise, a gateway that has missed a change of the key would go on accepting a password that was changed.
+  it('expire the credentials of all callers if they are named by a key that this gateway does not have', () => {
+    const other = open('key-1');
+    expect(other.expiredBy(forget('key-2:caller/bob'))).toEqual(['alice', 'Bob', 'carol']);
+    expect(other.reads()).toBe(1);
+    const keyless = open();
+    expect(keyless.expiredBy(forget('key-1:caller/bob'))).toEqual(['alice', 'Bob', 'carol']);
+    const all = open('key-1');
+    expect(all.expiredBy(forget('all'))).toEqual(['alice', 'Bob', 'carol']);
+    expect(all.reads()).toBe(0);
+  });
+
+  it('expire the credentials of all callers after changes may have been lost, and read the key again', () => {
+    const { expiredBy, reads } = open('key-1');
+    expect(expiredBy('reset')).toEqual(['alice', 'Bob', 'carol']);
+    expect(reads()).toBe(1);
+  });
+
+  it('bound the trust in earlier verifications only if changes can be missed', () => {
+    const { mayTrust } = open('key-1').revocations;
+    expect([mayTrust?.(5), mayTrust?.(6)]).toEqual([false, true]);
+    expect(open('key-1', { canMiss: false }).revocations.mayTrust).toBeUndefined();
   });
 });

@@ -117,6 +117,23 @@ describe('verification', () => {
       expect(asked.map(({ name }) => name)).toEqual(['alice', 'bob', 'alice']);
     });
 
+    // An outage of the upstream must not make every caller wait for a verification, least of all while it lasts.
+    it('forgets nothing when a credential cannot be verified now, whether it is known or not', async () => {
+      let isAway = false;
+      const away: Verification = { kind: 'unavailable', retryAfterSeconds: 5, unusable: false };
+      const { verifier, asked } = fakeVerifier(() => (isAway ? away : { kind: 'valid' }));
+      const { ask } = authenticating(verifier);
+      await ask(basic('alice'));
+      await ask(basic('bob'), { now: START + 30_000 });
+      isAway = true;
+      for (const name of ['alice', 'carol'])
+        expect(await refusalOf(ask(basic(name), { now: START + 60_000 }))).toMatchObject({ status: 503 });
+      expect((await ask(basic('bob'), { now: START + 60_000 })).principal.name).toBe('bob');
+      isAway = false;
+      await ask(basic('alice'), { now: START + 60_000 });
+      expect(asked.at(-1)).toMatchObject({ name: 'alice', known: true });
+    });
+
     it('verifies a credential once for parallel requests, which all get the result', async () => {
       const { verifier, asked } = fakeVerifier();
       const { ask } = authenticating(verifier);
@@ -154,6 +171,14 @@ describe('verification', () => {
       for (let index = 0; index < 4; index++) await guess(ask, index);
       await expect(guess(ask, 9, '192.0.2.2')).resolves.toMatchObject({ status: 401 });
       await expect(ask(basic('bob'))).resolves.toMatchObject({ principal: { kind: 'verified' } });
+    });
+
+    // Servers treat some spellings of a name as the same account, so each of them would be another chance to guess.
+    it('counts all spellings of a name as one', async () => {
+      const { ask } = authenticating(fakeVerifier().verifier, { failures });
+      const names = ['alice', 'Alice', 'ALICE', 'aLICE'];
+      const errors = await Promise.all(names.map((name) => refusalOf(ask(basic(name, 'guess')))));
+      expect(errors.map(({ status }) => status)).toEqual([401, 401, 401, 429]);
     });
 
     // The attack: a client can usually choose among the 2^64 addresses in its IPv6 network, and uses a new address
