@@ -66,6 +66,8 @@ export interface TestGateway {
   lineOf(requestId: string): Promise<Record<string, unknown>>;
   /** Returns the value of a metric series, given as `name{labels}`. */
   metric(series: string): Promise<number>;
+  /** Returns all series of a metric that has only this label, by the label's value. */
+  metrics(name: string, label: string): Promise<Record<string, number>>;
   /** Reloads the gateway with a different configuration, roles file or upstream. Anything not given stays the same. */
   reload(changes?: Pick<TestGatewayOptions, 'config' | 'roles'> & { readonly upstream?: string }): ReturnType<Reload>;
   /** Sends a request to the public side. Calls share their connections. */
@@ -138,6 +140,11 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
         const { text } = await test.admin('/metrics');
         const line = text.split('\n').find((one) => one.startsWith(`${series} `));
         return Number(line?.slice(series.length + 1));
+      },
+      async metrics(name, label) {
+        const { text } = await test.admin('/metrics');
+        const series = new RegExp(`^${name}\\{${label}="([^"]*)"\\} (.*)$`, 'gm');
+        return Object.fromEntries([...text.matchAll(series)].map(([, value = '', count]) => [value, Number(count)]));
       },
       async reload(changes = {}) {
         ({ config = config, roles = roles, upstream: url = url } = changes);

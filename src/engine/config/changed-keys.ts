@@ -77,14 +77,27 @@ export function changedKeys(before: Settings, after: Settings): readonly string[
 const OWN_KEY =
   /^(?:instance|redis\.url|listen\.(?:host|port|adminHost|adminPort))$|(?:^|\.)(?:file|folder|db|overlays|baseline)$|File$/;
 
+/** The keys and values of settings, as JSON, except secrets and the keys that may differ between gateways. */
+const comparable = new WeakMap<Settings, string>();
+
 /**
  * Returns a digest of all keys and values, except secrets and the keys that may differ between gateways. Processes with
- * the same configuration have the same digest. `files` contains the contents of the files named in the configuration.
+ * the same configuration have the same digest. `files` contains the contents of the files named in the configuration,
+ * which can change while the settings remain: the settings are read only for their first digest.
  */
 export function settingsDigest(settings: Settings, files: readonly unknown[]): string {
+  let shown = comparable.get(settings);
+  if (shown === undefined) {
+    shown = comparableOf(settings);
+    comparable.set(settings, shown);
+  }
+  return hash('sha256', `[${shown},${JSON.stringify(files)}]`).slice(0, 12);
+}
+
+function comparableOf(settings: Settings): string {
   const features = settings.features.map(({ configurable }) => configurable);
   const shown = settingLeaves(settings).filter(
     ({ path, value }) => !isSecret(path.join('.'), value, features) && !OWN_KEY.test(path.join('.')),
   );
-  return hash('sha256', JSON.stringify([shown, files])).slice(0, 12);
+  return JSON.stringify(shown);
 }

@@ -35,19 +35,17 @@ async function start(
   const upstream = await startFakeUpstream(handler);
   const gateway = await startTestGateway({ upstream, real: true, ...more, config: { rehearsal, ...more.config } });
   const outcomes = async () => {
-    const counts = await Promise.all(
-      ['same', 'different', 'skipped', 'failed'].map(async (outcome) => {
-        const count = await gateway.metric(`portico_rehearsals_total{outcome="${outcome}"}`);
-        return [outcome, count] as const;
-      }),
-    );
+    const counts = Object.entries(await gateway.metrics('portico_rehearsals_total', 'outcome'));
     return Object.fromEntries(counts.filter(([, count]) => count > 0));
   };
   /** Waits until this many rehearsals have ended, and returns the outcomes. */
   const ended = async (count: number) => {
-    const sum = async () => Object.values(await outcomes()).reduce((all, one) => all + one, 0);
-    await eventually(async () => (await sum()) >= count);
-    return outcomes();
+    let current: Record<string, number> = {};
+    await eventually(async () => {
+      current = await outcomes();
+      return Object.values(current).reduce((all, one) => all + one, 0) >= count;
+    });
+    return current;
   };
   const entries = async () => {
     const snapshot = await gateway.gateway.services.records.snapshot();
