@@ -174,8 +174,6 @@ try {
     const images = join(root, 'docs', 'images');
     mkdirSync(images, { recursive: true });
     await shoot(browser, gateway.adminUrl, 'traffic', join(images, 'console.png'), 'light', DESK);
-    await shoot(browser, gateway.adminUrl, 'violations', join(images, 'console-dark.png'), 'dark', DESK);
-    await shoot(browser, gateway.adminUrl, 'violations', join(images, 'console-phone.png'), 'light', PHONE);
     await shoot(browser, gateway.adminUrl, 'reference', join(images, 'reference.png'), 'light', DESK);
   }
 } finally {

@@ -203,8 +203,11 @@ export function stageServices(
     authenticator,
     cache,
     clock,
+    contract,
     failingPages,
     guard,
+    messages,
+    ownership,
     pageCounts,
     permissions,
     purge,
@@ -229,10 +232,6 @@ export function stageServices(
       settings.contract.scanner && messages.parsedResponse === undefined
         ? createScanResponse(contract, openScanner(jsonLimits), settings.profile.items)
         : undefined,
-    check: contract.checkResponse,
-    learn: ownership.learn,
-    observeResponse: messages.response,
-    observeParsed: messages.parsedResponse,
     decide: createDecide({
       permissions,
       ownership,

@@ -4,8 +4,6 @@ import type { Express } from 'express';
 import type { DestinationStream } from 'pino';
 import type { SettingsReading } from './config/load-settings.ts';
 import type { Settings } from './config/settings.ts';
-import type { ContractOptions } from './contract/contract-options.ts';
-import type { Contract } from './contract/load-contract.ts';
 import { createEngine } from './create-engine.ts';
 import { type Edges, openEdges } from './edges.ts';
 import { explainRequest } from './explain-request.ts';
@@ -25,16 +23,11 @@ import { createReload, type Reload } from './reload.ts';
 import type { InUse } from './services.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 
-/**
- * Replacements for the system's clock, timer, environment, output and random numbers, and for the function that loads
- * contracts.
- */
+/** Replacements for the system's clock, timer, environment, output and random numbers. */
 interface GatewayParts {
   readonly clock?: Clock;
   /** Waits for a lame-duck period of the given length. */
   readonly waitLameDuck?: (milliseconds: number) => Promise<unknown>;
-  /** Loads and compiles a contract. A gateway never modifies a contract, so several gateways can share one. */
-  readonly loadContract?: (options: ContractOptions) => Contract;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly logStream?: DestinationStream;
   readonly random?: () => number;
@@ -101,7 +94,7 @@ interface CloseOptions {
  */
 export function assembleGateway(settings: Settings, given: GatewayParts = {}): Assembly {
   const { env = process.env, features = featuresOf(settings) } = given;
-  const sources = { env, features, ...(given.loadContract && { load: given.loadContract }) };
+  const sources = { env, features };
   const loaded = loadStart(settings, sources);
   const start = given.isInspected === true ? { ...loaded, redis: undefined } : loaded;
   const drain = { started: false };

@@ -6,7 +6,6 @@ import { demoAccountFaults, operationFaults, redactionFaults } from './config/cr
 import { rolesFileFaults, rolesFileWarnings } from './config/secrets.ts';
 import { settingWarnings } from './config/setting-warnings.ts';
 import type { PreparedFeature, Settings } from './config/settings.ts';
-import type { ContractOptions } from './contract/contract-options.ts';
 import { type Contract, loadContract } from './contract/load-contract.ts';
 import { fileReason } from '../lib/file-reason.ts';
 import { readTlsIdentity, type TlsIdentity } from './http/tls-certificate.ts';
@@ -60,8 +59,6 @@ export interface Start {
 export interface StartSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly features: readonly Feature[];
-  /** Loads a contract. Defaults to {@link loadContract}. */
-  readonly load?: (options: ContractOptions) => Contract;
   /** The running gateway, if this is a reload. */
   readonly running?: { readonly start: Start };
 }
@@ -70,7 +67,7 @@ export interface StartSources {
  * Loads the contract, the roles file and the upstream's settings. Throws a StartFault that lists all configuration
  * errors in them.
  */
-export function loadStart(settings: Settings, { env, features, load = loadContract, running }: StartSources): Start {
+export function loadStart(settings: Settings, { env, features, running }: StartSources): Start {
   const failures = new Set<StartFault>();
   /**
    * Runs a step and returns a function that returns the step's result. If the step fails, its error is collected, and
@@ -89,13 +86,13 @@ export function loadStart(settings: Settings, { env, features, load = loadContra
       };
     }
   };
-  const contract = attempt(() => load(settings.contract));
+  const contract = attempt(() => loadContract(settings.contract));
   const hasContract = failures.size === 0;
   const prepared = featuresInUse(settings).flatMap(({ configurable, options }) => {
     const { name, prepare } = configurable;
     if (prepare === undefined) return [];
     const earlier = running?.start.prepared.get(name)?.value;
-    const result = attempt(() => prepare({ options, settings, loadContract: load, earlier }));
+    const result = attempt(() => prepare({ options, settings, earlier }));
     return [[name, result] as const];
   });
   attempt(() => checkOperations(settings, contract()));

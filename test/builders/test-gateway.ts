@@ -9,13 +9,12 @@ import { readSettings } from '../../src/engine/config/load-settings.ts';
 import type { Feature } from '../../src/engine/feature.ts';
 import { PORTICO } from '../../src/portico-settings.ts';
 import { withUpstreamUrl } from '../../src/engine/config/settings.ts';
-import type { ContractOptions } from '../../src/engine/contract/contract-options.ts';
-import { type Contract, loadContract } from '../../src/engine/contract/load-contract.ts';
 import { createGateway, type Gateway } from '../../src/engine/gateway.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { StartFault } from '../../src/engine/model/fault.ts';
 import { callAt, type ClientResponse, type Call } from './call.ts';
 import { cleanUpAfterFile } from './clean-up.ts';
+import './compiled-contract.ts';
 import { PATIENT } from './redis-server.ts';
 import { fastHash, fastRoles } from './fast-roles.ts';
 import { until } from './until.ts';
@@ -106,7 +105,6 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     if (faults.length > 0) throw new StartFault(faults);
     let running: Gateway | undefined = await createGateway(settings, {
       env,
-      loadContract: loadShared,
       logStream: { write: (line: string) => void log.push(line) },
       readSettings: read,
       ...(clock && { clock }),
@@ -184,18 +182,6 @@ async function withOwnAccounts(roles: string): Promise<string> {
   let text = roles.replaceAll('demo: true', 'demo: false');
   for (const name of PUBLIC_PASSWORDS) text = text.replaceAll(await fastHash(name), await fastHash(ownPassword(name)));
   return text;
-}
-
-const held = new Set<Contract>();
-
-/**
- * Loads a contract. A contract from the default folder without overlays never changes, so all gateways in a worker
- * share one compiled copy, which stays in memory.
- */
-function loadShared(options: ContractOptions): Contract {
-  const contract = loadContract(options);
-  if (options.folder === undefined && options.overlays.length === 0) held.add(contract);
-  return contract;
 }
 
 function complete(config: Readonly<Record<string, unknown>>, url: string | undefined): unknown {

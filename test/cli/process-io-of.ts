@@ -1,10 +1,6 @@
 import { Readable } from 'node:stream';
-import { loadContract } from '../../src/engine/contract/load-contract.ts';
 import type { CommandIo } from '../../src/lib/command.ts';
-import { CONTRACT_DEFAULTS } from '../../src/portico-settings.ts';
-
-/** Keeps the contract in memory, so that commands need not compile it again. */
-export const contract = loadContract(CONTRACT_DEFAULTS);
+import '../builders/compiled-contract.ts';
 
 /** Creates streams that collect the output of a program running in this process. */
 export function processIoOf(

@@ -154,8 +154,6 @@ export interface RenamedKey {
 export interface PrepareContext<Options, Prepared = unknown> {
   readonly options: Options;
   readonly settings: Settings;
-  /** Loads and compiles a contract, or returns the same contract if it is in use already. Throws a `StartFault`. */
-  readonly loadContract: (options: ContractOptions) => Contract;
   /** What the running gateway prepared earlier. Undefined at startup. */
   readonly earlier: Prepared | undefined;
 }

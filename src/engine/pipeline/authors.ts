@@ -2,9 +2,6 @@ import type { Authorship } from '../contract/api-profile.ts';
 import { itemValues, toObject } from '../contract/values.ts';
 import type { PlannedOperation } from './stage.ts';
 
-/** Records the author of an object. `at` is the time when the author was observed, in epoch milliseconds. */
-export type LearnAuthor = (id: string, authorName: string, at: number) => void;
-
 /** Returns the authors of the items in a valid response (docs/rules.md §3). */
 export function authorsOf(
   { operation, items }: Pick<PlannedOperation, 'operation' | 'items'>,

@@ -1,9 +1,8 @@
 import { destination, type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 import { boundedMemo } from '../../lib/bounded-maps.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { JUDGED_NAMES } from '../model/checks.ts';
 import type { Operation } from '../model/operation.ts';
-import type { Trace } from '../model/trace.ts';
+import { eachVerdict, type Trace } from '../model/trace.ts';
 import type { Violation } from '../model/violation.ts';
 import { toCauseLine } from '../privacy/cause-line.ts';
 import { createNameTag } from '../privacy/describe-value.ts';
@@ -170,10 +169,9 @@ function violationsOf(trace: Trace, fingerprintOf: AccessLogOptions['fingerprint
 /** Returns the outcomes of all checks that did not pass, keyed by check name. */
 function checksOf(trace: Trace): string {
   let found = '';
-  for (const name of JUDGED_NAMES) {
-    const outcome = trace[name]?.outcome;
-    if (outcome !== undefined && outcome !== 'passed') found += `${found === '' ? '' : ','}"${name}":"${outcome}"`;
-  }
+  eachVerdict(trace, (name, { outcome }) => {
+    if (outcome !== 'passed') found += `${found === '' ? '' : ','}"${name}":"${outcome}"`;
+  });
   return found === '' ? '' : `,"checks":{${found}}`;
 }
 

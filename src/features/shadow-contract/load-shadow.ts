@@ -1,5 +1,5 @@
 import type { PrepareContext } from '../../engine/config/settings.ts';
-import type { Contract } from '../../engine/contract/load-contract.ts';
+import { type Contract, loadContract } from '../../engine/contract/load-contract.ts';
 import { type Fault, StartFault } from '../../engine/model/fault.ts';
 import type { Operation } from '../../engine/model/operation.ts';
 import type { ShadowOptions } from './options.ts';
@@ -8,7 +8,7 @@ import type { ShadowOptions } from './options.ts';
 const MAX_COLLECTED = 1000;
 
 /** Loads the shadow contract. If loading fails, throws a StartFault whose messages name the shadow contract. */
-export function loadShadow({ options, settings, loadContract }: PrepareContext<ShadowOptions>): Contract {
+export function loadShadow({ options, settings }: PrepareContext<ShadowOptions>): Contract {
   const { contract } = settings;
   try {
     const { folder = contract.folder, overlays } = options;

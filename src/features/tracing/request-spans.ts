@@ -1,8 +1,7 @@
 import type { Attributes, HrTime, Link, SpanContext, SpanKind } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
-import { JUDGED_NAMES } from '../../engine/model/checks.ts';
 import type { Operation } from '../../engine/model/operation.ts';
-import type { Attempt, CheckVerdict, Trace } from '../../engine/model/trace.ts';
+import { type Attempt, type CheckVerdict, eachVerdict, type Trace } from '../../engine/model/trace.ts';
 import { safePath } from '../../engine/privacy/path-text.ts';
 import { siblingSpan } from '../../engine/telemetry/trace-context.ts';
 import { spendsErrorBudget } from '../../engine/telemetry/request-metrics.ts';
@@ -187,12 +186,11 @@ function eventsOf(trace: Trace, end: number): TimedEvent[] {
   const before = upstream?.startedAt ?? end;
   const add = (at: number, name: string, attributes: Attributes) =>
     events.push({ time: toHrTime(at), name: `portico.${name}`, attributes, droppedAttributesCount: 0 });
-  for (const check of JUDGED_NAMES) {
-    const verdict = trace[check];
-    if (verdict === undefined || check === 'responses') continue;
+  eachVerdict(trace, (check, verdict) => {
+    if (check === 'responses') return;
     const principal = check === 'authentication' ? { 'portico.principal': authentication?.principal } : {};
     add(verdict.outcome === 'passed' ? before : end, check, { ...verdictOf(verdict), ...principal });
-  }
+  });
   if (cache !== undefined) {
     const { status: result, reason, stored, ageSeconds } = cache;
     add(before, 'cache', {

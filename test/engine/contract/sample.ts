@@ -1,13 +1,11 @@
-import { CONTRACT_DEFAULTS } from '../../../src/portico-settings.ts';
 import { contractFolder } from '../../../src/engine/contract/contract-files.ts';
-import { type Contract, loadContract } from '../../../src/engine/contract/load-contract.ts';
 import { parseSource, readSource } from '../../../src/engine/contract/document/read-document.ts';
 import type { ResponseFindings } from '../../../src/engine/contract/compile/check-response.ts';
 import type { OpenApiDocument } from '../../../src/engine/contract/openapi-document.ts';
 import type { Operation } from '../../../src/engine/model/operation.ts';
+import { contract } from '../../builders/compiled-contract.ts';
 
-/** The contract with default options, loaded once per test file. */
-export const contract: Contract = loadContract(CONTRACT_DEFAULTS);
+export { contract };
 
 /** The parsed document from which the contract is compiled. */
 export const document: OpenApiDocument = parseSource(readSource(contractFolder()));

@@ -19,7 +19,8 @@ import { ERROR_INSIDE, checkFailed, type SkipReason, toVerdict } from '../../mod
 import type { StreamedBody } from '../../model/streamed-body.ts';
 import { UpstreamFailure } from '../../model/upstream-failure.ts';
 import { isAdvisory, type Violation } from '../../model/violation.ts';
-import { authorsOf, type LearnAuthor } from '../authors.ts';
+import type { Ownership } from '../../permissions/ownership.ts';
+import { authorsOf } from '../authors.ts';
 import { bodyFactsOf } from '../body-facts.ts';
 import type { DecodedResponse } from '../decoded-response.ts';
 import type { KnownBodies, KnownBody } from '../known-bodies.ts';
@@ -33,7 +34,7 @@ import { endedEarly, recordCodingFault, recordServerError } from '../upstream-in
 
 /** The services that response validation needs. */
 export interface ValidateResponseServices {
-  readonly check: Contract['checkResponse'];
+  readonly contract: Pick<Contract, 'checkResponse'>;
   /** Removes the content coding of a transparent response so that the response can be inspected. */
   readonly decode: (headers: HeaderPairs, body: Buffer) => Promise<InspectedBody>;
   /**
@@ -51,12 +52,10 @@ export interface ValidateResponseServices {
   readonly scan?: ScanResponse | undefined;
   /** Returns whether a baseline or an overlay accepts a violation. */
   readonly isAccepted: (operation: Operation, violation: Violation, status: number) => boolean;
-  /** Sees every response. Undefined if nobody observes responses. */
-  readonly observeResponse?: MessageObserver['response'] | undefined;
-  /** Sees every response that is parsed. Undefined if nobody observes parsed responses. */
-  readonly observeParsed?: MessageObserver['parsedResponse'] | undefined;
-  /** Records the author of a node in a valid response. */
-  readonly learn: LearnAuthor;
+  /** Sees every response, and every response that is parsed. */
+  readonly messages: Pick<MessageObserver, 'response' | 'parsedResponse'>;
+  /** Records the authors of nodes in valid responses. */
+  readonly ownership: Pick<Ownership, 'learn'>;
 }
 
 /**
@@ -126,12 +125,12 @@ function factsOf(
 ): ResponseFacts | Promise<ResponseFacts> {
   const { operation, checks } = planned;
   const level = checks.responses;
-  services.observeResponse?.(exchange, operation, response);
+  services.messages.response?.(exchange, operation, response);
   if (level === 'off') {
     exchange.trace.responses = { level, outcome: 'skipped', reason: 'off', verdict: 'skipped' };
     const parsed = parseBounded(response.bytes, services.jsonLimits);
     const unchecked = parsedValue(parsed);
-    services.observeParsed?.(exchange, operation, response, unchecked);
+    services.messages.parsedResponse?.(exchange, operation, response, unchecked);
     return { validity: parsed.state === 'excess' ? 'skipped' : 'off', body: bodyFactsOf(planned, unchecked) };
   }
   const known = services.knownBodies.find(bodyKey(exchange), response);
@@ -188,7 +187,7 @@ function judge(
   const body = bodyFactsOf(planned, json);
   if (validity === 'valid') {
     const authors = authorsOf(planned, json);
-    learnAll(authors, exchange, services.learn);
+    learnAll(authors, exchange, services.ownership.learn);
     const known = { ...response, facts: body, authors, namesUpstream, reported };
     services.knownBodies.remember(bodyKey(exchange), known);
   }
@@ -242,9 +241,18 @@ function checkParsed(
   if ('limit' in parsed) return parsed;
   const { json } = parsed;
   const { status, mediaType, bytes } = response;
-  services.observeParsed?.(exchange, operation, response, json);
+  services.messages.parsedResponse?.(exchange, operation, response, json);
   const isEmpty = bytes.length === 0;
-  return { json, findings: services.check(operation, exchange.values(), { status, mediaType, isEmpty, json, bytes }) };
+  return {
+    json,
+    findings: services.contract.checkResponse(operation, exchange.values(), {
+      status,
+      mediaType,
+      isEmpty,
+      json,
+      bytes,
+    }),
+  };
 }
 
 /**
@@ -293,12 +301,12 @@ function knownFacts(
   if (known.namesUpstream) trace.legacyAddress = true;
   trace.responses = { level, outcome: 'passed', verdict: 'valid' };
   trace.violations.push(...known.reported);
-  learnAll(known.authors, exchange, services.learn);
+  learnAll(known.authors, exchange, services.ownership.learn);
   return { validity: 'valid', body: known.facts, namesUpstream: known.namesUpstream };
 }
 
 /** Records the authors with the request's arrival time, because reading the clock for each author would be slow. */
-function learnAll(authors: readonly Authorship[], { arrival }: Exchange, learn: LearnAuthor): void {
+function learnAll(authors: readonly Authorship[], { arrival }: Exchange, learn: Ownership['learn']): void {
   for (const [nodeId, authorName] of authors) learn(nodeId, authorName, arrival.receivedAt);
 }
 

@@ -1,7 +1,7 @@
 import { HOUR_MS, hourOf } from '../../../lib/clock.ts';
-import { JUDGED_NAMES } from '../../../engine/model/checks.ts';
+import { type JudgedName, JUDGED_NAMES } from '../../../engine/model/checks.ts';
 import { type LedgerSample, ruleOf } from '../../../engine/model/ledger-entry.ts';
-import type { CheckVerdict, Trace } from '../../../engine/model/trace.ts';
+import { type CheckVerdict, eachVerdict, type Trace } from '../../../engine/model/trace.ts';
 import type { Violation } from '../../../engine/model/violation.ts';
 import { shownText } from '../../../engine/privacy/shown-text.ts';
 import { type EntryDelta, type EntryFacts, MAX_SAMPLES, type TrafficDelta } from '../ledger-batch.ts';
@@ -132,7 +132,9 @@ interface TrafficCounts {
 const OUTCOMES = 3;
 const WIDTH = 1 + JUDGED_NAMES.length * OUTCOMES;
 /** The place of each check's counts in a row, after the number of requests. */
-const PLACES = JUDGED_NAMES.map((name, index) => [name, 1 + index * OUTCOMES] as const);
+const PLACES = Object.fromEntries(JUDGED_NAMES.map((name, index) => [name, 1 + index * OUTCOMES])) as Readonly<
+  Record<JudgedName, number>
+>;
 
 /** Creates empty counts. Each operation has a row of numbers, so counting a request takes only a few additions. */
 export function createTrafficCounts(operations: readonly string[]): TrafficCounts {
@@ -151,9 +153,7 @@ export function createTrafficCounts(operations: readonly string[]): TrafficCount
     counts = known ?? new Float64Array(ids.length * WIDTH);
     if (known === undefined) hours.set(hour, counts);
   };
-  const tally = (verdict: CheckVerdict | undefined, index: number) => {
-    if (verdict === undefined) return;
-    const { outcome } = verdict;
+  const tally = ({ outcome }: CheckVerdict, index: number) => {
     if (outcome === 'passed') counts[index] = (counts[index] ?? 0) + 1;
     else if (outcome === 'reported') counts[index + 1] = (counts[index + 1] ?? 0) + 1;
     else if (outcome === 'refused') counts[index + 2] = (counts[index + 2] ?? 0) + 1;
@@ -166,7 +166,9 @@ export function createTrafficCounts(operations: readonly string[]): TrafficCount
       // Background work does not count as a client request, but the results of its checks also say something about the
       // upstream.
       if (trace.background !== true) counts[row] = (counts[row] ?? 0) + 1;
-      for (const [name, at] of PLACES) if (name !== 'responses' || mayBeRefused(trace)) tally(trace[name], row + at);
+      eachVerdict(trace, (name, verdict) => {
+        if (name !== 'responses' || mayBeRefused(trace)) tally(verdict, row + PLACES[name]);
+      });
     },
     take() {
       const deltas = [...hours].flatMap(([hour, rows]) =>

@@ -33,13 +33,14 @@ const enforced: PlannedParts = { checks: { responses: 'enforce' } };
 
 function validatingServices(check: () => ResponseFindings) {
   return {
-    check,
+    contract: { checkResponse: check },
+    messages: {},
     decode: (_headers: unknown, body: Buffer) => Promise.resolve(body.subarray(1)),
     namesUpstream: () => false,
     knownBodies: createKnownBodies(),
     jsonLimits: LIMITS,
     isAccepted: () => false,
-    learn: () => undefined,
+    ownership: { learn: () => undefined },
   };
 }
 
@@ -58,17 +59,20 @@ function validating(
   const judged: unknown[] = [];
   const learned: unknown[] = [];
   const services = {
-    check: (_operation: unknown, _values: unknown, response: unknown) => {
-      judged.push(response);
-      return judgement;
+    contract: {
+      checkResponse: (_operation: unknown, _values: unknown, response: unknown) => {
+        judged.push(response);
+        return judgement;
+      },
     },
+    messages: {},
     decode: (_headers: unknown, body: Buffer) =>
       Promise.resolve(body[0] === 42 ? body.subarray(1) : body[0] === 33 ? ('damaged' as const) : undefined),
     namesUpstream: (body: Buffer) => body.includes('http://legacy'),
     knownBodies: createKnownBodies(),
     jsonLimits: LIMITS,
     isAccepted: (_operation: unknown, { at }: Violation) => accepted.includes(at),
-    learn: (nodeId: string, authorName: string) => void learned.push([nodeId, authorName]),
+    ownership: { learn: (nodeId: string, authorName: string) => void learned.push([nodeId, authorName]) },
   };
   const handle = stageIn(validateResponse(services), plannedWith(parts), createNext(reply));
   const run = (more: ExchangeParts = {}) => {
@@ -164,7 +168,7 @@ describe('validate-response', () => {
     const learned: unknown[] = [];
     const services = {
       ...validatingServices(() => BROKEN),
-      learn: (nodeId: string, author: string) => void learned.push([nodeId, author]),
+      ownership: { learn: (nodeId: string, author: string) => void learned.push([nodeId, author]) },
       scan: (): typeof found | 'closer' | undefined => found,
     };
     // The body is not JSON. That does not matter here, because only the scan reads it.
@@ -448,14 +452,17 @@ describe('a repetition of the same bytes', () => {
     const state = { judgement: VALID };
     const next = createNext(replyOf(NODES));
     const planner = validateResponse({
-      check: (_operation: unknown, _values: unknown, response: unknown) => {
-        judged.push(response);
-        return state.judgement;
+      contract: {
+        checkResponse: (_operation: unknown, _values: unknown, response: unknown) => {
+          judged.push(response);
+          return state.judgement;
+        },
       },
+      messages: {},
       decode: (_headers: unknown, body: Buffer) => Promise.resolve(body),
       namesUpstream: (body: Buffer) => body.includes('http://legacy'),
       isAccepted: () => false,
-      learn: (nodeId: string, authorName: string) => void learned.push([nodeId, authorName]),
+      ownership: { learn: (nodeId: string, authorName: string) => void learned.push([nodeId, authorName]) },
       knownBodies: createKnownBodies(),
       jsonLimits: LIMITS,
     });
