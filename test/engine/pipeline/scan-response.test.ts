@@ -64,6 +64,19 @@ describe('the scan of a response', () => {
     expect(found).toMatchObject({ findings: expected });
   });
 
+  it('finds the same in all responses with the same undocumented fields, and looks closer at one that also breaks a rule', () => {
+    const page = { ...exampleOf('listQuestions'), total: 1 };
+    const findings = (body: unknown) => {
+      const found = scanned('listQuestions', body);
+      return typeof found === 'object' ? found.findings : found;
+    };
+    const first = findings(page);
+    expect(first).toMatchObject({ verdict: 'valid', reported: [{ at: '/total' }] });
+    expect(findings({ ...page, total: 2 })).toBe(first);
+    expect(findings({ ...page, page: 9 })).toBe('closer');
+    expect(findings({ ...page, more: 1 })).toMatchObject({ reported: [{ at: '/total' }, { at: '/more' }] });
+  });
+
   it.each([
     ['listQuestions', 'a page past its count', (page: Example) => (page['page'] = 9)],
     ['listIdeas', 'an item of another type', ({ list: [item] }: Example) => (item['type'] = 'question')],

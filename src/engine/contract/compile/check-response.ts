@@ -47,6 +47,9 @@ interface CheckResponseOptions {
   readonly describe: DescribeFound;
 }
 
+/** The findings of scanned responses that differ from the contract only in advisories. */
+const onlyAdvisory = new WeakMap<readonly Violation[], ResponseFindings>();
+
 const NONE: readonly Violation[] = [];
 const VALID: ResponseFindings = { verdict: 'valid', violations: NONE, reported: NONE };
 
@@ -63,7 +66,9 @@ export function checkResponse(
   const variant = variantOf(parameters);
   const check = validators.response({ ...response, variant });
   const found = check(json, scanned);
-  const breaking = found.filter((violation) => !isAdvisory(violation));
+  // A scan returns the same array for all responses with the same differences.
+  const known = scanned === undefined ? undefined : onlyAdvisory.get(found);
+  const breaking = known === undefined ? found.filter((violation) => !isAdvisory(violation)) : NONE;
   if (success && breaking.length > 0 && isErrorInside(operation, json))
     return { verdict: 'violations', violations: [ERROR_IN_SUCCESS], reported: NONE };
   const beyond = success && json !== undefined ? beyondRequest(operation, parameters, json, maxCollected) : NO_FIELDS;
@@ -71,6 +76,7 @@ export function checkResponse(
     success && json !== undefined ? checkSemantics(semanticRules, operation, parameters, response, breaking) : NONE;
   // Most responses are valid, so this case is handled first.
   if (found.length === 0 && beyond.length === 0 && meaning.length === 0) return VALID;
+  if (known !== undefined && beyond.length === 0 && meaning.length === 0) return known;
   const more = oncePerKind([...projectionViolation(operation.itemsAt, beyond), ...meaning]).map((violation) =>
     withFound(violation, describe(json, violation.at, violation.keyword)),
   );
@@ -81,7 +87,11 @@ export function checkResponse(
     ...all.filter(isAdvisory),
     ...found.filter((violation) => isAdvisory(violation) && !isBeyond(beyond, violation)),
   ]).slice(0, maxCollected);
-  if (violations.length === 0) return { verdict: 'valid', violations, reported };
+  if (violations.length === 0) {
+    const findings: ResponseFindings = { verdict: 'valid', violations, reported };
+    if (scanned !== undefined && judged.length === 0) onlyAdvisory.set(found, findings);
+    return findings;
+  }
   const isUnreadable = violations.some(({ category, location }) => category === 'protocol' || location === 'status');
   if (!isUnreadable && (parameters.wrap || parameters.v1))
     return { verdict: 'skipped', reason: parameters.wrap ? 'wrap' : 'v1', violations: NONE, reported: NONE };
