@@ -139,7 +139,7 @@ function countJson(bytes: Buffer, { depth: maxDepth, values: maxValues }: JsonLi
     bareFrom = at + 1;
   }
   values += Math.max(0, length - bareFrom) >>> BARE_SHIFT;
-  return end < length || values > maxValues ? 'values' : members;
+  return values > maxValues ? 'values' : members;
 }
 
 /**
@@ -166,11 +166,11 @@ function closingQuote(bytes: Buffer, from: number, escapes: { left: number }): n
         near = (at += 2) + NEAR;
       } else at += 1;
     }
-    if (at >= length) return length;
     const quote = bytes.indexOf(QUOTE, at);
     if (quote === -1) return length;
+    // The byte before `at` is never a backslash, so the search for the first one ends.
     let backslashes = quote;
-    while (backslashes > at && bytes[backslashes - 1] === BACKSLASH) backslashes -= 1;
+    while (bytes[backslashes - 1] === BACKSLASH) backslashes -= 1;
     if ((quote - backslashes) % 2 === 0) return quote;
     at = quote + 1;
   }

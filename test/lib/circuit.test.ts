@@ -34,6 +34,7 @@ describe('a circuit', () => {
     fail(2);
     expect(circuit.state()).toBe('closed');
     attempt('neutral');
+    expect(circuit.state()).toBe('closed');
     fail(1);
     expect(circuit.state()).toBe('open');
   });
@@ -92,6 +93,15 @@ describe('a circuit', () => {
     early('failure');
     late('success');
     expect(circuit.state()).toBe('closed');
+  });
+
+  it('stays open no longer because of attempts that began before it opened and failed later', () => {
+    const { circuit, fail, time } = circuitAt();
+    const early = [circuit.begin(), circuit.begin(), circuit.begin()];
+    fail(3);
+    time.now += 4000;
+    for (const settle of early) settle('failure');
+    expect(circuit.waitSeconds()).toBe(1);
   });
 
   it('accepts an outcome only once', () => {

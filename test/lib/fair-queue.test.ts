@@ -27,6 +27,13 @@ describe('a fair queue', () => {
     expect(queue.next()).toBeUndefined();
   });
 
+  it('puts a client whose items were all served behind those that joined in the meantime', () => {
+    const queue = queueOf('a1', 'b1');
+    expect(queue.next()).toBe('a1');
+    for (const item of ['c1', 'a2']) queue.add(item.charAt(0), item);
+    expect(drained(queue)).toEqual(['b1', 'c1', 'a2']);
+  });
+
   it('removes an item once, and forgets a client without items', () => {
     const queue = queueOf('a1', 'a2', 'b1');
     queue.remove('a', 'a1');
@@ -45,6 +52,10 @@ describe('a fair queue', () => {
     expect(queue.displace('b')).toBeUndefined();
     expect(queue.displace('a')).toBeUndefined();
     expect(queue.displace('c')).toBe('a2');
+  });
+
+  it('makes room at the expense of that client wherever it is in turn', () => {
+    expect(queueOf('a1', 'b1', 'b2', 'b3').displace('c')).toBe('b3');
   });
 
   it('makes no room if every client has one item, or none is waiting', () => {

@@ -101,6 +101,38 @@ describe('a limiter', () => {
     expect(limit.stats()).toEqual({ inFlight: 1, queued: 0 });
   });
 
+  it('counts the slots of a client that holds several, and none of its urgent tasks', async () => {
+    const limit = createLimiter({ concurrency: 9, queue: 0, perClient: 2 });
+    const releases = [limit.tryAcquire({ client: 'one' }), limit.tryAcquire({ client: 'one' })];
+    expect(limit.tryAcquire({ client: 'one' })).toBeUndefined();
+    for (let count = 0; count < 3; count += 1) await limit.acquire({ client: 'one', isUrgent: true });
+    releases[0]?.();
+    expect(limit.tryAcquire({ client: 'one' })).toBeTypeOf('function');
+    expect(limit.tryAcquire({ client: 'one' })).toBeUndefined();
+    expect(limit.tryAcquire()).toBeTypeOf('function');
+  });
+
+  it('passes over a waiting client that has its share already', async () => {
+    const limit = createLimiter({ concurrency: 2, queue: 3, perClient: 1 });
+    limit.tryAcquire({ client: 'one' });
+    const release = limit.tryAcquire({ client: 'two' });
+    const order: string[] = [];
+    void limit.acquire({ client: 'one' }).then(() => order.push('one'));
+    const third = limit.acquire({ client: 'three' }).then(() => order.push('three'));
+    release?.();
+    await third;
+    expect(order).toEqual(['three']);
+    expect(limit.stats()).toEqual({ inFlight: 2, queued: 1 });
+  });
+
+  it('says why it refuses, and wraps the reason of a signal that is no error', async () => {
+    expect(new LimiterRefusal('full').message).toBe('the queue is full');
+    expect(new LimiterRefusal('timeout').message).toBe('the wait in the queue timed out');
+    const error = await outcome(limiter().acquire({ signal: AbortSignal.abort('gone') }));
+    expect(error).toEqual(new Error('aborted', { cause: 'gone' }));
+    expect((error as Error).cause).toBe('gone');
+  });
+
   it('admits an urgent task first, even if the queue is full', async () => {
     const limit = limiter(1, 1);
     const release = await limit.acquire();

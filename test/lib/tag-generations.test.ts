@@ -20,6 +20,19 @@ describe('tag generations', () => {
     expect(generations.unmoved([], since)).toBe(false);
   });
 
+  it('have the numbers of changes that are numbered elsewhere', () => {
+    const generations = createTagGenerations();
+    generations.move(['a'], 7);
+    expect([generations.current, generations.unmoved(['a'], 6), generations.unmoved(['b'], 6)]).toEqual([
+      7,
+      false,
+      true,
+    ]);
+    generations.moveAll(9);
+    expect([generations.current, generations.size, generations.unmoved(['b'], 8)]).toEqual([9, 0, false]);
+    expect(generations.unmoved(['b'], 9)).toBe(true);
+  });
+
   it('bound their memory and report forgotten tags as moved', () => {
     const generations = createTagGenerations(2);
     const before = generations.current;

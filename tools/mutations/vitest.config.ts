@@ -21,7 +21,7 @@ export default defineConfig({
     setupFiles: ['test/builders/register-clean-up.ts'],
     // Stryker's setup file switches the mutant on. It must have run before another one loads the sources.
     sequence: { setupFiles: 'list', sequencer: FastFirst },
-    testTimeout: 15_000,
-    expect: { poll: { interval: 5, timeout: 10_000 } },
+    testTimeout: 6_000,
+    expect: { poll: { interval: 5, timeout: 5_000 } },
   },
 });
