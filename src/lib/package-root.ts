@@ -7,8 +7,12 @@ import { join } from 'node:path';
  */
 export const packageRoot = join(import.meta.dirname, '..', '..');
 
-/** Returns this package's version from its `package.json`. */
-export function packageVersion(): string {
+let version: string | undefined;
+
+/** Returns this package's version from its `package.json`, which is read once. */
+export const packageVersion = (): string => (version ??= readVersion());
+
+function readVersion(): string {
   const parsed = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version?: unknown };
   return typeof parsed.version === 'string' ? parsed.version : 'unknown';
 }

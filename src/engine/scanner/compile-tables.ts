@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { keysOf } from '../../lib/json-pointer.ts';
 import { compilePattern } from './compile-pattern.ts';
 import type { PlacedSchema, SchemasByPath } from '../contract/schema-alternatives.ts';
@@ -65,6 +66,16 @@ interface Position {
 const MAX_DEPTH = 32;
 
 /**
+ * The automata of patterns, for all memories. A reload compiles the patterns of the contract into a new memory, and most
+ * of the time of a compilation is spent on them.
+ */
+const automata = new LRUCache<string, Uint8Array>({
+  max: 1000,
+  maxSize: 4 << 20,
+  sizeCalculation: ({ length }) => length,
+});
+
+/**
  * Creates a compiler that writes tables to `memory`. All schemas compiled into the same memory share their patterns.
  */
 export function createTableCompiler(memory: TableMemory) {
@@ -72,7 +83,8 @@ export function createTableCompiler(memory: TableMemory) {
   const patternAt = (source: string): number => {
     const known = patterns.get(source);
     if (known !== undefined) return known;
-    const rows = compilePattern(source);
+    const rows = automata.get(source) ?? compilePattern(source);
+    automata.set(source, rows);
     const address = memory.allocate(rows.length);
     memory.write(address, rows);
     patterns.set(source, address);

@@ -26,7 +26,7 @@ const RECONNECT_MS = { first: 50, longest: 2_000 };
 
 /** Creates a client that is not connected yet. */
 export function createRedisClient(
-  { createClient, createCluster, createSentinel, RESP_TYPES }: typeof RedisLibrary,
+  { RedisClient: Client, createCluster, createSentinel, RESP_TYPES }: typeof RedisLibrary,
   options: RedisOptions,
   secrets: RedisSecrets,
 ): RedisClient {
@@ -93,7 +93,10 @@ export function createRedisClient(
       onError: (listener) => void client.on('error', listener),
     };
   }
-  const client = createClient({ ...common, ...(url !== undefined && { url, socket: withServerName(socket, url) }) });
+  // The library makes a class with all commands for each configuration of commands. Portico needs only one. The options
+  // of each client would be part of its configuration otherwise.
+  const create = Client.factory({ RESP: 2 });
+  const client = create({ ...common, ...(url !== undefined && { url, socket: withServerName(socket, url) }) });
   // In RESP 2, a connection with a subscription accepts no other commands.
   let subscriber: ReturnType<typeof client.duplicate> | undefined;
   return {
