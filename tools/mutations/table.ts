@@ -378,14 +378,6 @@ export const MUTATIONS: readonly Mutation[] = [
     test: 'test/features/levels/overrides-at-work.test.ts',
     why: 'overrides can be set without the admin token',
   },
-  // permissions and privacy
-  {
-    file: 'src/engine/permissions/compile-permissions.ts',
-    find: ' ?? spellings.get(canonicalName(name))',
-    replace: '',
-    test: 'test/security/other-spellings.test.ts',
-    why: 'another spelling of a name escapes the role of its account',
-  },
   // redis
   {
     file: 'src/engine/sharing/redis/redis-document.ts',
@@ -430,13 +422,6 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: "options.clientCertificates !== 'optional' || true",
     test: 'test/engine/http/tls-listener.test.ts',
     why: 'optional client certificates of any authority are accepted',
-  },
-  {
-    file: 'src/lib/secret-file.ts',
-    find: 'return (mode & READABLE_BY_OTHERS) !== 0;',
-    replace: 'return mode < 0;',
-    test: 'test/engine/config/secrets.test.ts',
-    why: 'Portico starts although every user of the machine can read its secrets',
   },
   {
     file: 'src/engine/config/secrets.ts',

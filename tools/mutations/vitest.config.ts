@@ -21,6 +21,7 @@ export default defineConfig({
     setupFiles: ['test/builders/register-clean-up.ts'],
     // Stryker's setup file switches the mutant on. It must have run before another one loads the sources.
     sequence: { setupFiles: 'list', sequencer: FastFirst },
+    // A mutant can make a test hang, which then ends only with this timeout. The tests themselves take less than a second.
     testTimeout: 6_000,
     expect: { poll: { interval: 5, timeout: 5_000 } },
   },
