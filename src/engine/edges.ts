@@ -145,7 +145,7 @@ function publicServicesOf(inUse: InUse): PublicAppServices {
     addFeatureHeaders: features.addHeaders,
     reportIdOf: (trace, violation) => kindOf(trace.operation, trace.upstream?.status, violation).fingerprint,
     isAccepted: ({ operation, upstream }, violation) => acceptance.isAccepted(operation, upstream?.status, violation),
-    gzip: (key, body) => cache.gzip(key, body),
+    coded: (key, body, codings) => cache.coded(key, body, codings),
     clientTimeoutMs: (observesLimits(settings) ? withoutLimits(settings.upstream) : settings.upstream).clientTimeoutMs,
     record: inUse.recordTrace,
     clock,

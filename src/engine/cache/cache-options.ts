@@ -21,6 +21,8 @@ export interface CacheOptions extends Freshness {
   readonly maxEntryBytes: number;
   /** True if stored responses are sent compressed to clients that accept gzip. */
   readonly gzip: boolean;
+  /** True if stored responses are sent compressed to clients that accept zstd. */
+  readonly zstd: boolean;
   readonly store: StoreRule;
   /** True if the upstream's `Cache-Control` and `Expires` headers are respected. */
   readonly respectUpstream: boolean;
@@ -64,6 +66,7 @@ export const DEFAULT_CACHE_OPTIONS: CacheOptions = {
   maxBytes: 64 * 1024 * 1024,
   maxEntryBytes: 2 * 1024 * 1024,
   gzip: true,
+  zstd: true,
   store: 'accepted',
   respectUpstream: false,
   defaultPageSize: undefined,
@@ -121,6 +124,11 @@ export const cacheOptionsSchema = {
     maxBytes: { type: 'integer', minimum: 65_536, description: 'Maximum memory for stored responses.' },
     maxEntryBytes: { type: 'integer', minimum: 1024, description: 'Maximum size of a stored response.' },
     gzip: { type: 'boolean', description: 'Whether stored responses are sent compressed to clients that accept gzip.' },
+    zstd: {
+      type: 'boolean',
+      description:
+        'Whether stored responses are sent compressed to clients that accept zstd, which takes less time than gzip.',
+    },
     store: storeProperty,
     respectUpstream: {
       type: 'boolean',

@@ -1,5 +1,3 @@
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../lib/clock.ts';
 import { createTagGenerations } from '../../lib/tag-generations.ts';
@@ -8,6 +6,8 @@ import { type InventoryQuery, pageInventory, type PageInventory } from './page-i
 import { createTagIndex, invalidatingTags, purgeReach } from './tags.ts';
 import type { StoreRefusal } from '../model/trace.ts';
 import type { LogPosition } from '../model/change-log.ts';
+import { compressed } from './compression.ts';
+import type { Coding } from './representation.ts';
 import type { SharedPage } from './shared-page-format.ts';
 import { ageSeconds, pageBytes, type StoredPage, type StoredPageInput, toStoredPage } from './stored-page.ts';
 
@@ -40,10 +40,10 @@ interface Entry {
   readonly page: StoredPage;
   readonly bytes: number;
   /**
-   * The gzip form of the body. Undefined if no client that accepts gzip has requested the page yet, or if compression
-   * does not make the body smaller.
+   * The body in content codings. A coding is missing if no client that prefers it has requested the page yet, or if
+   * compression does not make the body smaller.
    */
-  readonly gzip?: Buffer;
+  readonly coded?: Readonly<Partial<Record<Coding, Buffer>>>;
   /** The sequence number of the fill that stored the entry. */
   readonly order: number;
 }
@@ -52,7 +52,7 @@ interface Entry {
  * The minimum size of a body to compress, in bytes. Smaller bodies fit into one or two packets even without
  * compression.
  */
-const MIN_GZIP_BYTES = 1024;
+const MIN_COMPRESSED_BYTES = 1024;
 
 /** The reasons why the cache does not store a page that may be stored. */
 type PageRefusal = Extract<StoreRefusal, 'size' | 'purged' | 'superseded'>;
@@ -79,11 +79,11 @@ export interface PageCache {
    */
   adopt(key: string, shared: SharedPage, isPeek?: boolean): CacheLookup | undefined;
   /**
-   * Returns the gzip form of a stored page's body. The first call starts the compression in the background and returns
-   * undefined. It also returns undefined if compression does not make the body smaller, or if `body` is not the stored
-   * buffer.
+   * Returns a stored page's body in the first of these content codings that is on. The first call starts the compression
+   * in the background and returns undefined. It also returns undefined if compression does not make the body smaller, or
+   * if `body` is not the stored buffer.
    */
-  gzip(key: string, body: Buffer): Buffer | undefined;
+  coded(key: string, body: Buffer, codings: readonly Coding[]): CodedBody | undefined;
   /**
    * Removes all pages that have any of the tags, and invalidates fills in progress for such pages. Returns the number
    * of pages removed.
@@ -104,14 +104,20 @@ export interface PageCache {
   inventory(query: InventoryQuery): PageInventory;
 }
 
+/** A body in a content coding. */
+export interface CodedBody {
+  readonly coding: Coding;
+  readonly bytes: Buffer;
+}
+
 /** Compresses a body without blocking the event loop. */
-export type Compress = (body: Buffer) => Promise<Buffer>;
+export type Compress = (body: Buffer, coding: Coding) => Promise<Buffer>;
 
 /** Creates the cache. The lru-cache library tracks sizes and the order of use; expiry is handled here. */
 export function createPageCache(
-  options: Pick<CacheOptions, 'maxBytes' | 'maxEntryBytes' | 'gzip'>,
+  options: Pick<CacheOptions, 'maxBytes' | 'maxEntryBytes' | Coding>,
   clock: Clock,
-  compress: Compress = promisify(gzip),
+  compress: Compress = compressed,
 ): PageCache {
   const index = createTagIndex();
   const generations = createTagGenerations();
@@ -123,12 +129,13 @@ export function createPageCache(
     dispose: ({ page }, key) => index.remove(key, page.tags),
   });
   let fills = 0;
-  const storeGzip = (key: string, page: StoredPage, bytes: Buffer) => {
+  const storeCoded = (key: string, page: StoredPage, { coding, bytes }: CodedBody) => {
     const entry = pages.peek(key);
     const size = (entry?.bytes ?? 0) + bytes.length;
     if (entry?.page !== page || size > maxEntryBytes) return;
+    const coded = { ...entry.coded, [coding]: bytes };
     // The page's tags have not changed, so replacing the entry must not remove the page from the tag index.
-    pages.set(key, { ...entry, gzip: bytes, bytes: size }, { noDisposeOnSet: true });
+    pages.set(key, { ...entry, coded, bytes: size }, { noDisposeOnSet: true });
   };
   const compressOnce = createCompressOnce(compress);
   const insert = (key: string, page: StoredPage, order: number): boolean => {
@@ -181,12 +188,14 @@ export function createPageCache(
       if (isLater && !insert(key, page, 0)) return undefined;
       return cache.lookup(key);
     },
-    gzip(key, body) {
-      const entry = pages.peek(key);
-      if (entry === undefined || entry.page.body !== body || body.length < MIN_GZIP_BYTES || !options.gzip)
-        return undefined;
-      if (entry.gzip === undefined) compressOnce(entry.page, (bytes) => storeGzip(key, entry.page, bytes));
-      return entry.gzip;
+    coded(key, body, codings) {
+      const coding = codings.find((one) => options[one]);
+      const entry = coding === undefined || body.length < MIN_COMPRESSED_BYTES ? undefined : pages.peek(key);
+      if (coding === undefined || entry?.page.body !== body) return undefined;
+      const bytes = entry.coded?.[coding];
+      if (bytes !== undefined) return { coding, bytes };
+      compressOnce(entry.page, coding, (made) => storeCoded(key, entry.page, { coding, bytes: made }));
+      return undefined;
     },
     purge(tags) {
       const reached = purgeReach(tags);
@@ -244,18 +253,20 @@ function lookupAt(entry: StoredPage, now: number): CacheLookup {
 const MAX_COMPRESSING = 4;
 
 /**
- * Creates a function that compresses each page at most once. If the result is smaller than the page, it is passed to a
- * callback. Errors are ignored.
+ * Creates a function that compresses each page at most once in each content coding. If the result is smaller than the
+ * page, it is passed to a callback. Errors are ignored.
  */
-function createCompressOnce(compress: Compress): (page: StoredPage, onCompressed: (bytes: Buffer) => void) => void {
+function createCompressOnce(
+  compress: Compress,
+): (page: StoredPage, coding: Coding, onCompressed: (bytes: Buffer) => void) => void {
   // Pages whose compression has started or finished.
-  const begun = new WeakSet<StoredPage>();
+  const begun = { zstd: new WeakSet<StoredPage>(), gzip: new WeakSet<StoredPage>() };
   let compressing = 0;
-  return (page, onCompressed) => {
-    if (begun.has(page) || compressing >= MAX_COMPRESSING) return;
-    begun.add(page);
+  return (page, coding, onCompressed) => {
+    if (begun[coding].has(page) || compressing >= MAX_COMPRESSING) return;
+    begun[coding].add(page);
     compressing += 1;
-    compress(page.body)
+    compress(page.body, coding)
       .then((bytes) => (bytes.length < page.body.length ? onCompressed(bytes) : undefined))
       .catch(() => undefined)
       .finally(() => {

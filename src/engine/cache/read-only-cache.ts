@@ -9,7 +9,7 @@ export function readOnly(cache: PageCache): PageCache {
     beginFill: (tags) => ({ tags, generation: cache.generation(), order: 0, beganAt: 0 }),
     store: () => 'superseded',
     adopt: (key, shared) => cache.adopt(key, shared, true),
-    gzip: () => undefined,
+    coded: () => undefined,
     purge: () => 0,
     purgeAll: () => 0,
     drop: () => undefined,

@@ -9,12 +9,18 @@ export function etagOf(body: Buffer): string {
   return `"${hash('sha256', body, 'base64url').slice(0, 22)}"`;
 }
 
+/** A content coding in which stored responses can be sent. */
+export type Coding = (typeof CODINGS)[number];
+
+/** The content codings of stored responses. If a client accepts several equally, it gets the first of them. */
+export const CODINGS = ['zstd', 'gzip'] as const;
+
 /**
- * Returns the strong entity tag for the gzip form of a body. `etag` is the entity tag for the plain form, which is a
+ * Returns the strong entity tag for a body in a content coding. `etag` is the entity tag for the plain form, which is a
  * different representation (RFC 9110 §8.8.3.3).
  */
-export function gzipEtag(etag: string): string {
-  return `${etag.slice(0, -1)}-gzip"`;
+export function codedEtag(etag: string, coding: Coding | undefined): string {
+  return coding === undefined ? etag : `${etag.slice(0, -1)}-${coding}"`;
 }
 
 /** The maximum length of an `If-None-Match` header. Longer headers are ignored. */
@@ -40,26 +46,28 @@ export function notModified(ifNoneMatch: string, etag: string): boolean {
 
 const MAX_ENCODING_CHARACTERS = 1000;
 const MAX_TEXTS = 200;
-const CODING = /^\s*(gzip|x-gzip|\*)\s*(?:;\s*q=([01](?:\.[0-9]{0,3})?)\s*)?$/i;
+const MEMBER_CODING = /^\s*(zstd|gzip|x-gzip|\*)\s*(?:;\s*q=([01](?:\.[0-9]{0,3})?)\s*)?$/i;
+const NO_CODINGS: readonly Coding[] = [];
 
 /**
- * Creates a function that returns whether an `Accept-Encoding` header accepts gzip, either by name or through `*`, with
- * a weight above 0 (RFC 9110 §12.5.3). The function caches its results, because clients send few distinct values.
+ * Creates a function that returns the content codings that an `Accept-Encoding` header accepts, either by name or
+ * through `*`, with a weight above 0 (RFC 9110 §12.5.3). The coding with the highest weight comes first. The function
+ * caches its results, because clients send few distinct values.
  */
-export function createAcceptsGzip(): (acceptEncoding: string | undefined) => boolean {
-  const accepts = boundedMemo(MAX_TEXTS, readsGzip);
+export function createAcceptedCodings(): (acceptEncoding: string | undefined) => readonly Coding[] {
+  const accepted = boundedMemo(MAX_TEXTS, readAccepted);
   return (acceptEncoding) =>
-    acceptEncoding !== undefined && acceptEncoding.length <= MAX_ENCODING_CHARACTERS && accepts(acceptEncoding);
+    acceptEncoding === undefined || acceptEncoding.length > MAX_ENCODING_CHARACTERS
+      ? NO_CODINGS
+      : accepted(acceptEncoding);
 }
 
-function readsGzip(text: string): boolean {
-  let named: boolean | undefined;
-  let any = false;
+function readAccepted(text: string): readonly Coding[] {
+  const weights = new Map<string, number>();
   for (const member of text.split(',')) {
-    const [, coding, weight = '1'] = CODING.exec(member) ?? [];
-    if (coding === undefined) continue;
-    if (coding === '*') any = Number(weight) > 0;
-    else named = Number(weight) > 0;
+    const [, coding, weight = '1'] = MEMBER_CODING.exec(member) ?? [];
+    if (coding !== undefined) weights.set(coding.toLowerCase().replace('x-', ''), Number(weight));
   }
-  return named ?? any;
+  const weightOf = (coding: Coding) => weights.get(coding) ?? weights.get('*') ?? 0;
+  return CODINGS.filter((coding) => weightOf(coding) > 0).toSorted((one, other) => weightOf(other) - weightOf(one));
 }

@@ -65,7 +65,12 @@ export const demotions: Service<SharedDemotions, CacheNeeds> = {
 
 /** The pages in the memory of this process. */
 export const cache: Service<PageCache, CacheNeeds> = {
-  dependsOn: ({ settings: { cache: options } }) => [options.maxBytes, options.maxEntryBytes, options.gzip],
+  dependsOn: ({ settings: { cache: options } }) => [
+    options.maxBytes,
+    options.maxEntryBytes,
+    options.gzip,
+    options.zstd,
+  ],
   start: ({ settings, clock, changeFollower: changes, sharedPages: pages }) =>
     followChanges(createPageCache(settings.cache, clock, pages.compress), changes, pages),
 };

@@ -1,15 +1,15 @@
 import { hash as digest } from 'node:crypto';
-import { promisify } from 'node:util';
-import { gunzip, gzip } from 'node:zlib';
 import type { Clock } from '../../lib/clock.ts';
 import { createLruMap } from '../../lib/bounded-maps.ts';
 import type { LogPosition } from '../model/change-log.ts';
 import type { Claim } from '../sharing/sharing.ts';
 import { isKnownEverywhere, audienceOfKey, type StoredPage } from './stored-page.ts';
 import { type ChangeFollower, changingTags } from './change-follower.ts';
+import { compressed, expanded } from './compression.ts';
 import type { Compress, PageCache } from './memory-pages.ts';
 import type { PageStore } from './page-store.ts';
 import type { Freshness } from './cache-options.ts';
+import type { Coding } from './representation.ts';
 import { decodePage, encodePage, type SharedPage } from './shared-page-format.ts';
 
 /**
@@ -98,8 +98,8 @@ const TIMES = {
   /** How often a waiting request looks up the page, in case it misses the notification that the page was fetched. */
   poll: 250,
   longestWait: 10_000,
-  /** How long the gzip form of a body is stored. */
-  gzip: 600_000,
+  /** How long a compressed body is stored. */
+  coded: 600_000,
   /** How long a page is fetched without a lock after an attempt to store it has failed. */
   unstorable: 10_000,
 };
@@ -109,9 +109,6 @@ const MAX_UNSTORABLE = 1_000;
  * indefinitely if each fetched page were purged before the request could use it.
  */
 const MAX_REPORTS = 2;
-
-const deflate: Compress = promisify(gzip);
-const expand = promisify<Buffer, { maxOutputLength: number }, Buffer>(gunzip);
 
 const ignore = () => undefined;
 const BUSY: PageClaim = { kind: 'busy', shared: undefined, done: ignore };
@@ -253,13 +250,13 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
   };
 
   /**
-   * Returns the gzip form of a body as stored by another gateway. Returns undefined unless it expands to exactly this
+   * Returns a body in a content coding as stored by another gateway. Returns undefined unless it expands to exactly this
    * body.
    */
-  const readGzip = async (key: string, body: Buffer): Promise<Buffer | undefined> => {
+  const readCoded = async (key: string, body: Buffer, coding: Coding): Promise<Buffer | undefined> => {
     const value = await store.get(key);
     if (!Buffer.isBuffer(value) || value.length >= body.length) return undefined;
-    const plain = await expand(value, { maxOutputLength: body.length });
+    const plain = await expanded(value, coding, body.length);
     return plain.equals(body) ? value : undefined;
   };
 
@@ -287,14 +284,14 @@ export function createSharedPages(parts: SharedPagesParts): SharedPages {
       const found = await read(key, need).catch(() => 'miss' as const);
       return typeof found !== 'string' && isUseful(found, need) ? found : undefined;
     },
-    async compress(body) {
-      if (!store.isShared()) return deflate(body);
-      const key = `gzip\n${digest('sha256', body, 'base64url')}`;
-      const known = await readGzip(key, body).catch(() => undefined);
+    async compress(body, coding) {
+      if (!store.isShared()) return compressed(body, coding);
+      const key = `${coding}\n${digest('sha256', body, 'base64url')}`;
+      const known = await readCoded(key, body, coding).catch(() => undefined);
       if (known !== undefined) return known;
-      const compressed = await deflate(body);
-      if (compressed.length < body.length) void write(key, compressed, times.gzip);
-      return compressed;
+      const bytes = await compressed(body, coding);
+      if (bytes.length < body.length) void write(key, bytes, times.coded);
+      return bytes;
     },
     put(key, page, at) {
       unstorable.delete(key);

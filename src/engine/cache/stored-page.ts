@@ -129,7 +129,7 @@ export function withoutCookies(headers: HeaderPairs): HeaderPairs {
  */
 export const CLIENT_CACHE_HEADERS: HeaderPairs = [
   ['Cache-Control', 'private, no-cache'],
-  // `Vary` is needed because a stored page can also be sent in gzip form.
+  // `Vary` is needed because a stored page can also be sent compressed.
   ['Vary', 'Accept-Encoding'],
 ];
 

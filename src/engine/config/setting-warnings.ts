@@ -73,7 +73,7 @@ function slowExpressions({ upstream }: Settings): Pick<Fault, 'pointer' | 'messa
 }
 
 const CACHE_KEYS = (
-  'freshSeconds staleWhileRevalidateSeconds staleIfErrorSeconds maxEntryBytes gzip store respectUpstream ' +
+  'freshSeconds staleWhileRevalidateSeconds staleIfErrorSeconds maxEntryBytes gzip zstd store respectUpstream ' +
   'noCacheRoles sampleShared earlyRefresh failures'
 ).split(' ');
 

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
-import { createAcceptsGzip } from '../cache/representation.ts';
+import { createAcceptedCodings } from '../cache/representation.ts';
 import type { ReloadResult } from '../config/load-settings.ts';
 import { noteAction, noteRoute, reportActions } from './admin-actions.ts';
 import { adminRequestFields, logAdminRequests, segmentsOf } from './admin-log.ts';
@@ -103,7 +103,7 @@ const open = (path: string, handler: RequestHandler): AdminRoute => ({
 
 /** Returns the routes of every gateway. */
 function engineRoutes(services: AdminAppServices): AdminRoute[] {
-  const acceptsGzip = createAcceptsGzip();
+  const acceptedCodings = createAcceptedCodings();
   return [
     open('/livez', (_req, res) => void res.json({ status: 'alive' })),
     open('/readyz', (_req, res) => {
@@ -121,7 +121,7 @@ function engineRoutes(services: AdminAppServices): AdminRoute[] {
       res.set({ 'Content-Type': metrics.contentTypes[format], Vary: 'Accept, Accept-Encoding' });
       // A metric's name is repeated on every line, so compression makes the response about twenty times smaller.
       // Compression runs on another thread.
-      if (!acceptsGzip(req.headers['accept-encoding'])) res.send(text);
+      if (!acceptedCodings(req.headers['accept-encoding']).includes('gzip')) res.send(text);
       else res.set('Content-Encoding', 'gzip').send(await compress(text, { level: constants.Z_BEST_SPEED }));
     }),
     {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { createAcceptsGzip, gzipEtag, notModified } from '../cache/representation.ts';
-import type { PageCache } from '../cache/memory-pages.ts';
+import { codedEtag, type Coding, CODINGS, createAcceptedCodings, notModified } from '../cache/representation.ts';
+import type { CodedBody, PageCache } from '../cache/memory-pages.ts';
 import { contentType, headerValue, type HeaderPairs } from '../model/header-pairs.ts';
 import type { StreamedBody } from '../model/streamed-body.ts';
 import type { Trace } from '../model/trace.ts';
@@ -26,8 +26,8 @@ interface ContractStatusOptions<Checked> {
 
 /** Options that control how replies are written. */
 export interface WriteReplyOptions extends EdgeHeaderOptions {
-  /** Returns the gzip form of a stored response. */
-  readonly gzip: PageCache['gzip'];
+  /** Returns a stored response in a content coding. */
+  readonly coded: PageCache['coded'];
   /** How long a client may stop reading while a streamed body is being sent to it, in milliseconds. */
   readonly clientTimeoutMs: number;
 }
@@ -42,7 +42,7 @@ interface ReplyTo {
 /** Headers that prevent other caches from storing a response that the gateway does not store. */
 const UNCACHED: HeaderPairs = [['Cache-Control', 'private, no-store']];
 
-const acceptsGzip = createAcceptsGzip();
+const acceptedCodings = createAcceptedCodings();
 
 /**
  * Writes a reply and returns the number of body bytes sent. If a streamed body is not yet complete, returns a promise
@@ -67,7 +67,7 @@ export function writeReply(
   if (isDocumented && mayBeSniffed(visible)) headers.push('X-Content-Type-Options', 'nosniff');
   try {
     return write(res, visible, headers, {
-      gzip: acceptsGzip(acceptEncoding) ? gzipOf(reply, options) : undefined,
+      coded: codedBody(reply, acceptedCodings(acceptEncoding), options),
       method,
       ifNoneMatch: plan.transparent ? undefined : ifNoneMatch,
       trace,
@@ -95,15 +95,20 @@ function mayBeSniffed({ status, headers, storedAs }: Reply): boolean {
 
 const JSON_TYPE = /^\s*application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
-function gzipOf({ storedAs, body }: Reply, { gzip }: WriteReplyOptions): Buffer | undefined {
-  return storedAs === undefined || !Buffer.isBuffer(body) ? undefined : gzip(storedAs, body);
+function codedBody(
+  { storedAs, body }: Reply,
+  codings: readonly Coding[],
+  { coded }: WriteReplyOptions,
+): CodedBody | undefined {
+  if (codings.length === 0 || storedAs === undefined || !Buffer.isBuffer(body)) return undefined;
+  return coded(storedAs, body, codings);
 }
 
 interface ReplyContext {
   readonly method: string;
   readonly ifNoneMatch: string | undefined;
-  /** The gzip form of the body. Undefined if the client does not accept gzip or if there is no gzip form. */
-  readonly gzip: Buffer | undefined;
+  /** The body in a content coding that the client accepts. Undefined if there is none. */
+  readonly coded: CodedBody | undefined;
   readonly trace: Pick<Trace, 'bytes'>;
   /** The maximum time, in milliseconds, for which the client may stop reading while a streamed body is being sent. */
   readonly clientTimeoutMs: number;
@@ -126,7 +131,7 @@ function write(res: ServerResponse, reply: Reply, headers: string[], context: Re
       return 0;
     }
   }
-  if (context.gzip !== undefined) headers.push('Content-Encoding', 'gzip');
+  if (context.coded !== undefined) headers.push('Content-Encoding', context.coded.coding);
   if (!Buffer.isBuffer(reply.body)) {
     if (reply.reason === undefined) res.writeHead(reply.status, headers);
     else res.writeHead(reply.status, reply.reason, headers);
@@ -138,7 +143,7 @@ function write(res: ServerResponse, reply: Reply, headers: string[], context: Re
     return 0;
   }
   // For a HEAD request, the body's length may be unknown.
-  const body = context.gzip ?? reply.body;
+  const body = context.coded?.bytes ?? reply.body;
   const lengthUnknown = context.method === 'HEAD' && body.length === 0;
   if (reply.status !== 204 && reply.status !== 304 && !lengthUnknown && !hasHeader(headers, 'content-length'))
     headers.push('Content-Length', String(body.length));
@@ -208,18 +213,20 @@ function writeStream(
 }
 
 /**
- * Returns the entity tag of the form to send (plain or gzip), and whether the client already has the page. If the
- * client has the page in the other form, which is just as current, returns that form's tag.
+ * Returns the entity tag of the form to send (plain or in a content coding), and whether the client already has the
+ * page. If the client has the page in another form, which is just as current, returns that form's tag.
  */
 function etagFor(
   plain: string,
-  { ifNoneMatch, gzip }: ReplyContext,
+  { ifNoneMatch, coded }: ReplyContext,
 ): { readonly tag: string; readonly matches: boolean } {
-  const tag = gzip === undefined ? plain : gzipEtag(plain);
+  const tag = codedEtag(plain, coded?.coding);
   if (ifNoneMatch === undefined) return { tag, matches: false };
   if (notModified(ifNoneMatch, tag)) return { tag, matches: true };
-  const other = gzip === undefined ? gzipEtag(plain) : plain;
-  return notModified(ifNoneMatch, other) ? { tag: other, matches: true } : { tag, matches: false };
+  const other = [undefined, ...CODINGS]
+    .map((one) => codedEtag(plain, one))
+    .find((one) => notModified(ifNoneMatch, one));
+  return other === undefined ? { tag, matches: false } : { tag: other, matches: true };
 }
 
 /** Adds headers to a flat list. Destructuring each pair would be slower. */

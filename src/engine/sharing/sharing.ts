@@ -16,7 +16,7 @@ export type Soon<T> = T | Promise<T>;
 export interface Sharing {
   readonly changes: ChangeLog;
   /** Values that expire. */
-  map(name: 'page' | 'gzip' | 'count'): SharedMap;
+  map(name: 'page' | 'count'): SharedMap;
   /** Claims on work that only one gateway should do. */
   claims(name: 'page' | 'upload'): Claims;
   /** Counts of events. `max` limits the number of keys that are counted in this process. */

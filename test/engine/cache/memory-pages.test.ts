@@ -1,11 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync, zstdDecompressSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Compress, createPageCache, type PageCache } from '../../../src/engine/cache/memory-pages.ts';
+import type { Coding } from '../../../src/engine/cache/representation.ts';
 import type { StoredPageInput } from '../../../src/engine/cache/stored-page.ts';
 
-const limits = { maxBytes: 1_000_000, maxEntryBytes: 100_000, gzip: true };
+const limits = { maxBytes: 1_000_000, maxEntryBytes: 100_000, gzip: true, zstd: true };
 
 const page = (changes: Partial<StoredPageInput> = {}): StoredPageInput => ({
   headers: [['Content-Type', 'application/json']],
@@ -191,7 +192,7 @@ describe('a fill', () => {
   });
 
   it('is rejected if its page is larger than the whole cache', () => {
-    const { cache } = cacheAt(1_000_000, { maxBytes: 1000, maxEntryBytes: 100_000, gzip: true });
+    const { cache } = cacheAt(1_000_000, { maxBytes: 1000, maxEntryBytes: 100_000, gzip: true, zstd: true });
     expect(cache.store('k', cache.beginFill([]), page({ body: Buffer.alloc(2000) }))).toBe('size');
     expect(cache.stats().entries).toBe(0);
   });
@@ -241,7 +242,7 @@ describe('a purge', () => {
 
 describe('the page cache', () => {
   it('stays within its size and evicts the least recently used pages with their tags', () => {
-    const { cache } = cacheAt(1_000_000, { maxBytes: 10_000, maxEntryBytes: 10_000, gzip: true });
+    const { cache } = cacheAt(1_000_000, { maxBytes: 10_000, maxEntryBytes: 10_000, gzip: true, zstd: true });
     for (let index = 0; index < 50; index += 1) {
       cache.store(`k${index}`, cache.beginFill([`t:${index}`]), page({ body: Buffer.alloc(1000) }));
       cache.lookup('k0');
@@ -330,20 +331,24 @@ const TEXT = Buffer.from(`{"list":["${'long '.repeat(400)}"]}`);
 
 /** Creates a cache whose compression jobs finish only when the test lets them. */
 function compressing(bounds = limits) {
-  const begun: { readonly body: Buffer; readonly end: (bytes?: Buffer) => Promise<void> }[] = [];
-  const compress: Compress = (body) => {
+  const begun: { readonly body: Buffer; readonly coding: Coding; readonly end: (bytes?: Buffer) => Promise<void> }[] =
+    [];
+  const compress: Compress = (body, coding) => {
     const { promise, resolve } = Promise.withResolvers<Buffer>();
     const end = async (bytes: Buffer = gzipSync(body)) => {
       resolve(bytes);
       await turn();
     };
-    begun.push({ body, end });
+    begun.push({ body, coding, end });
     return promise;
   };
   const time = { now: 1_000_000 };
   const cache = createPageCache(bounds, () => time.now, compress);
   return { cache, begun, time };
 }
+
+/** Returns the gzip form of a stored page. */
+const gzipOf = (cache: PageCache, key: string, body: Buffer) => cache.coded(key, body, ['gzip'])?.bytes;
 
 /** Stores a page and returns the stored buffer. */
 function keep(cache: PageCache, key = 'k', body = TEXT, tags: readonly string[] = []): Buffer {
@@ -353,14 +358,52 @@ function keep(cache: PageCache, key = 'k', body = TEXT, tags: readonly string[] 
   return kept;
 }
 
+describe('the forms of a stored page in several content codings', () => {
+  const decode = { gzip: gunzipSync, zstd: zstdDecompressSync };
+
+  it.each([
+    [['zstd', 'gzip'], 'zstd'],
+    [['gzip', 'zstd'], 'gzip'],
+  ] as const)('are made as clients prefer them: %j', async (codings, coding) => {
+    const cache = createPageCache(limits, () => 1);
+    const body = keep(cache);
+    while (cache.coded('k', body, codings) === undefined) await turn();
+    const form = cache.coded('k', body, codings);
+    expect(form?.coding).toBe(coding);
+    expect(decode[coding](form?.bytes ?? '')).toEqual(body);
+  });
+
+  it('are stored beside each other, and both count toward the size of the cache', async () => {
+    const { cache, begun } = compressing();
+    const body = keep(cache);
+    for (const coding of ['zstd', 'gzip'] as const) cache.coded('k', body, [coding]);
+    expect(begun.map(({ coding }) => coding)).toEqual(['zstd', 'gzip']);
+    const before = cache.stats().bytes;
+    await begun[0]?.end(Buffer.alloc(100, 'z'));
+    await begun[1]?.end(Buffer.alloc(200, 'g'));
+    expect(cache.stats().bytes - before).toBe(300);
+    expect(cache.coded('k', body, ['zstd'])?.bytes).toHaveLength(100);
+    expect(cache.coded('k', body, ['gzip'])?.bytes).toHaveLength(200);
+    expect(begun).toHaveLength(2);
+  });
+
+  it('are made only in codings that are on', () => {
+    const { cache, begun } = compressing({ ...limits, zstd: false });
+    const body = keep(cache);
+    cache.coded('k', body, ['zstd']);
+    cache.coded('k', body, ['zstd', 'gzip']);
+    expect(begun.map(({ coding }) => coding)).toEqual(['gzip']);
+  });
+});
+
 describe('the gzip form of a stored page', () => {
   it('is created once, regardless of the number of requests before and after', async () => {
     const { cache, begun } = compressing();
     const body = keep(cache);
-    for (let times = 0; times < 5; times += 1) expect(cache.gzip('k', body)).toBeUndefined();
+    for (let times = 0; times < 5; times += 1) expect(gzipOf(cache, 'k', body)).toBeUndefined();
     expect(begun).toHaveLength(1);
     await begun[0]?.end();
-    const forms = Array.from({ length: 5 }, () => cache.gzip('k', body));
+    const forms = Array.from({ length: 5 }, () => gzipOf(cache, 'k', body));
     expect(gunzipSync(forms[0] ?? '').equals(TEXT)).toBe(true);
     expect(new Set(forms).size).toBe(1);
     expect(begun).toHaveLength(1);
@@ -369,36 +412,36 @@ describe('the gzip form of a stored page', () => {
   it('is created from the stored body by the default compressor', async () => {
     const { cache } = cacheAt(1_000_000);
     const body = keep(cache);
-    cache.gzip('k', body);
-    while (cache.gzip('k', body) === undefined) await turn();
-    expect(gunzipSync(cache.gzip('k', body) ?? '').equals(body)).toBe(true);
+    gzipOf(cache, 'k', body);
+    while (gzipOf(cache, 'k', body) === undefined) await turn();
+    expect(gunzipSync(gzipOf(cache, 'k', body) ?? '').equals(body)).toBe(true);
   });
 
   it('is returned only for the stored buffer, not for an equal one or a part of it', async () => {
     const { cache, begun } = compressing();
     const body = keep(cache);
-    cache.gzip('k', body);
+    gzipOf(cache, 'k', body);
     await begun[0]?.end();
     for (const other of [Buffer.from(body), body.subarray(0, 1500), TEXT])
-      expect(cache.gzip('k', other)).toBeUndefined();
-    expect(cache.gzip('other', body)).toBeUndefined();
+      expect(gzipOf(cache, 'k', other)).toBeUndefined();
+    expect(gzipOf(cache, 'other', body)).toBeUndefined();
     expect(begun).toHaveLength(1);
-    expect(cache.gzip('k', body)).toBeDefined();
+    expect(gzipOf(cache, 'k', body)).toBeDefined();
   });
 
   it.each([
     ['the body is small', Buffer.alloc(1023, 0x20), limits],
-    ['it is switched off', TEXT, { ...limits, gzip: false }],
+    ['it is switched off', TEXT, { ...limits, gzip: false, zstd: true }],
   ])('is not created if %s', (_why, text, bounds) => {
     const { cache, begun } = compressing(bounds);
     const body = keep(cache, 'k', text);
-    expect(cache.gzip('k', body)).toBeUndefined();
+    expect(gzipOf(cache, 'k', body)).toBeUndefined();
     expect(begun).toEqual([]);
   });
 
   it('is created for a body of the minimum size', () => {
     const { cache, begun } = compressing();
-    cache.gzip('k', keep(cache, 'k', Buffer.alloc(1024, 0x20)));
+    gzipOf(cache, 'k', keep(cache, 'k', Buffer.alloc(1024, 0x20)));
     expect(begun).toHaveLength(1);
   });
 
@@ -409,9 +452,9 @@ describe('the gzip form of a stored page', () => {
     const { cache, begun } = compressing();
     const body = keep(cache);
     const before = cache.stats();
-    cache.gzip('k', body);
+    gzipOf(cache, 'k', body);
     await begun[0]?.end(Buffer.alloc(length));
-    expect(cache.gzip('k', body)).toBeUndefined();
+    expect(gzipOf(cache, 'k', body)).toBeUndefined();
     expect(begun).toHaveLength(1);
     expect(cache.stats()).toEqual(before);
   });
@@ -425,9 +468,9 @@ describe('the gzip form of a stored page', () => {
     const cache = createPageCache(limits, () => 1_000_000, compress);
     for (const key of ['a', 'b', 'c', 'd', 'e', 'f']) {
       const body = keep(cache, key);
-      expect(cache.gzip(key, body)).toBeUndefined();
+      expect(gzipOf(cache, key, body)).toBeUndefined();
       await turn();
-      expect(cache.gzip(key, body)).toBeUndefined();
+      expect(gzipOf(cache, key, body)).toBeUndefined();
       expect(cache.lookup(key)?.entry.body).toBe(body);
     }
     expect(tried).toBe(6);
@@ -437,20 +480,20 @@ describe('the gzip form of a stored page', () => {
     const { cache, begun } = compressing();
     const body = keep(cache, 'k', TEXT, ['t']);
     const before = cache.stats();
-    cache.gzip('k', body);
+    gzipOf(cache, 'k', body);
     await begun[0]?.end();
-    const form = cache.gzip('k', body);
+    const form = gzipOf(cache, 'k', body);
     expect(cache.stats()).toEqual({ ...before, bytes: before.bytes + (form?.length ?? 0) });
     expect(cache.purge(['t'])).toBe(1);
     expect(cache.stats()).toEqual({ entries: 0, bytes: 0, tags: 0 });
-    expect(cache.gzip('k', body)).toBeUndefined();
+    expect(gzipOf(cache, 'k', body)).toBeUndefined();
   });
 
   it('does not change the tags, the fill order and the freshness of the page', async () => {
     const { cache, begun, time } = compressing();
     const slow = cache.beginFill(['t']);
     const body = keep(cache, 'k', TEXT, ['t']);
-    cache.gzip('k', body);
+    gzipOf(cache, 'k', body);
     time.now += 10_000;
     await begun[0]?.end();
     expect(cache.store('k', slow, page({ body: Buffer.from('old') }))).toBe('superseded');
@@ -461,14 +504,14 @@ describe('the gzip form of a stored page', () => {
   it('is discarded if the page was replaced in the meantime', async () => {
     const { cache, begun } = compressing();
     const old = keep(cache);
-    cache.gzip('k', old);
+    gzipOf(cache, 'k', old);
     const fresh = keep(cache, 'k', Buffer.from(TEXT.toString().replace('long', 'LONG')));
     await begun[0]?.end();
-    expect([cache.gzip('k', old), cache.gzip('k', fresh)]).toEqual([undefined, undefined]);
+    expect([gzipOf(cache, 'k', old), gzipOf(cache, 'k', fresh)]).toEqual([undefined, undefined]);
     expect(begun).toHaveLength(2);
     await begun[1]?.end();
-    expect(gunzipSync(cache.gzip('k', fresh) ?? '').equals(fresh)).toBe(true);
-    expect(cache.gzip('k', old)).toBeUndefined();
+    expect(gunzipSync(gzipOf(cache, 'k', fresh) ?? '').equals(fresh)).toBe(true);
+    expect(gzipOf(cache, 'k', old)).toBeUndefined();
   });
 
   it.each([
@@ -477,7 +520,7 @@ describe('the gzip form of a stored page', () => {
     ['purged with all others', (cache: PageCache) => cache.purgeAll()],
   ])('does not restore a page that was %s in the meantime', async (_how, remove) => {
     const { cache, begun } = compressing();
-    cache.gzip('k', keep(cache, 'k', TEXT, ['t']));
+    gzipOf(cache, 'k', keep(cache, 'k', TEXT, ['t']));
     remove(cache);
     await begun[0]?.end();
     expect(cache.lookup('k')).toBeUndefined();
@@ -487,16 +530,16 @@ describe('the gzip form of a stored page', () => {
   it('is not stored if the entry would exceed the limit', async () => {
     const { cache, begun } = compressing({ ...limits, maxEntryBytes: 3000 });
     const body = keep(cache);
-    cache.gzip('k', body);
+    gzipOf(cache, 'k', body);
     await begun[0]?.end(Buffer.alloc(1500));
-    expect(cache.gzip('k', body)).toBeUndefined();
+    expect(gzipOf(cache, 'k', body)).toBeUndefined();
     expect(cache.lookup('k')?.entry.body).toBe(body);
   });
 
   it('does not exceed the size of the cache', async () => {
-    const { cache, begun } = compressing({ maxBytes: 12_000, maxEntryBytes: 12_000, gzip: true });
+    const { cache, begun } = compressing({ maxBytes: 12_000, maxEntryBytes: 12_000, gzip: true, zstd: true });
     const bodies = ['a', 'b', 'c', 'd'].map((key) => [key, keep(cache, key)] as const);
-    for (const [key, body] of bodies) cache.gzip(key, body);
+    for (const [key, body] of bodies) gzipOf(cache, key, body);
     for (const { end } of begun) await end(Buffer.alloc(1500));
     expect(cache.stats().bytes).toBeLessThanOrEqual(12_000);
     expect(cache.stats().entries).toBe(2);
@@ -505,12 +548,12 @@ describe('the gzip form of a stored page', () => {
   it('is created for four pages at a time; others wait for their next request', async () => {
     const { cache, begun } = compressing();
     const bodies = ['a', 'b', 'c', 'd', 'e'].map((key) => [key, keep(cache, key)] as const);
-    for (const [key, body] of bodies) cache.gzip(key, body);
+    for (const [key, body] of bodies) gzipOf(cache, key, body);
     expect(begun).toHaveLength(4);
-    for (const [key, body] of bodies) cache.gzip(key, body);
+    for (const [key, body] of bodies) gzipOf(cache, key, body);
     expect(begun).toHaveLength(4);
     await begun[0]?.end();
-    for (const [key, body] of bodies) cache.gzip(key, body);
+    for (const [key, body] of bodies) gzipOf(cache, key, body);
     expect(begun.map(({ body }) => body)).toEqual(bodies.map(([, body]) => body));
   });
 });

@@ -5,7 +5,7 @@ import { createTestClock } from '../../builders/test-clock.ts';
 
 function cacheWith(...pages: readonly (readonly [operation: string, target: string, tags: readonly string[]])[]) {
   const clock = createTestClock();
-  const cache = createPageCache({ maxBytes: 1_000_000, maxEntryBytes: 1_000_000, gzip: false }, clock);
+  const cache = createPageCache({ maxBytes: 1_000_000, maxEntryBytes: 1_000_000, gzip: false, zstd: false }, clock);
   for (const [operationId, upstreamTarget, tags] of pages) {
     const key = cacheKey({ pageVersion: 'v', operationId, audience: 'caller:alice', upstreamTarget });
     cache.store(key, cache.beginFill(tags), {
@@ -56,7 +56,7 @@ describe('the inventory of the cache', () => {
 
   it('does not affect the order of use', () => {
     const clock = createTestClock();
-    const cache = createPageCache({ maxBytes: 2_000, maxEntryBytes: 2_000, gzip: false }, clock);
+    const cache = createPageCache({ maxBytes: 2_000, maxEntryBytes: 2_000, gzip: false, zstd: false }, clock);
     const store = (key: string) =>
       cache.store(key, cache.beginFill([]), {
         headers: [],

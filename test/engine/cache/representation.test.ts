@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createAcceptsGzip, etagOf, gzipEtag, notModified } from '../../../src/engine/cache/representation.ts';
+import { codedEtag, createAcceptedCodings, etagOf, notModified } from '../../../src/engine/cache/representation.ts';
 import { flatText, heldMemory } from '../../builders/held-memory.ts';
 
 describe('an entity tag', () => {
@@ -17,15 +17,15 @@ describe('an entity tag', () => {
 describe('the entity tag of the gzip form', () => {
   it('is a different strong tag, which If-None-Match can contain', () => {
     const plain = etagOf(Buffer.from('body'));
-    const form = gzipEtag(plain);
+    const form = codedEtag(plain, 'gzip');
     expect(form).toMatch(/^"[\w-]+-gzip"$/);
     expect(form).not.toBe(plain);
     expect([notModified(form, form), notModified(form, plain), notModified(plain, form)]).toEqual([true, false, false]);
   });
 
   it('differs for different bodies', () => {
-    expect(gzipEtag('"a"')).toBe('"a-gzip"');
-    expect(gzipEtag(etagOf(Buffer.from('a')))).not.toBe(gzipEtag(etagOf(Buffer.from('b'))));
+    expect(codedEtag('"a"', 'gzip')).toBe('"a-gzip"');
+    expect(codedEtag(etagOf(Buffer.from('a')), 'gzip')).not.toBe(codedEtag(etagOf(Buffer.from('b')), 'gzip'));
   });
 });
 
@@ -68,6 +68,26 @@ describe('If-None-Match', () => {
   });
 });
 
+function acceptsGzip() {
+  const codings = createAcceptedCodings();
+  return (text: string | undefined) => codings(text).includes('gzip');
+}
+
+it.each([
+  ['gzip, zstd', ['zstd', 'gzip']],
+  ['gzip, deflate, br, zstd', ['zstd', 'gzip']],
+  ['*', ['zstd', 'gzip']],
+  ['zstd;q=0.5, gzip;q=0.8', ['gzip', 'zstd']],
+  ['gzip, *;q=0.5', ['gzip', 'zstd']],
+  ['gzip, zstd;q=0', ['gzip']],
+  ['ZSTD', ['zstd']],
+  ['zstdx, x-zstd', []],
+  ['zstd;q=0, *', ['gzip']],
+  ['identity', []],
+])('Accept-Encoding: %s accepts %j, the preferred coding first', (text, codings) => {
+  expect(createAcceptedCodings()(text)).toEqual(codings);
+});
+
 describe('a client accepts gzip', () => {
   const YES = [
     'gzip',
@@ -102,7 +122,7 @@ describe('a client accepts gzip', () => {
     ',,,',
   ];
 
-  const accepts = createAcceptsGzip();
+  const accepts = acceptsGzip();
 
   it.each(YES)('with Accept-Encoding: %s', (text) => {
     expect(accepts(text)).toBe(true);
@@ -125,7 +145,7 @@ describe('a client accepts gzip', () => {
 
   // Without a limit, a client that sends a different value with each request could exhaust the memory.
   it('without memory that grows with every distinct value', async () => {
-    const many = createAcceptsGzip();
+    const many = acceptsGzip();
     const held = await heldMemory(() => {
       for (let number = 0; number < 20_000; number += 1) many(flatText(number));
     });
@@ -134,7 +154,7 @@ describe('a client accepts gzip', () => {
   });
 
   it('consistently, even after more values than are cached', () => {
-    const many = createAcceptsGzip();
+    const many = acceptsGzip();
     for (let number = 0; number < 500; number += 1) {
       expect(many(`gzip;q=0, x${number}`)).toBe(false);
       expect(many(`gzip, x${number}`)).toBe(true);

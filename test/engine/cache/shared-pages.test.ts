@@ -1,4 +1,4 @@
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type ChangeFollower, createChangeFollower } from '../../../src/engine/cache/change-follower.ts';
@@ -62,7 +62,7 @@ function member(overrides: Partial<PageStore> = {}, times: object = TIMES, log: 
     release: 'r',
     times,
   });
-  const own = createPageCache({ maxBytes: 1 << 20, maxEntryBytes: 1_000, gzip: false }, clock);
+  const own = createPageCache({ maxBytes: 1 << 20, maxEntryBytes: 1_000, gzip: false, zstd: false }, clock);
   changes.reset({ lineage: 'one', number: 0 });
   return { memory: followChanges(own, changes, pages), pages, changes, unapplied };
 }
@@ -524,25 +524,28 @@ describe('a fleet with a log that arrives late, is lost or cannot be reached', (
   });
 });
 
-describe('the gzip form of a page', () => {
+describe.each([
+  ['gzip', gzipSync, gunzipSync],
+  ['zstd', zstdCompressSync, zstdDecompressSync],
+] as const)('the %s form of a page', (coding, compress, expand) => {
   const body = Buffer.alloc(900, 'a page ');
 
   it('is compressed by one gateway and used by the others', async () => {
-    const compressed = await member().pages.compress(body);
-    expect(gunzipSync(compressed)).toEqual(body);
+    const compressed = await member().pages.compress(body, coding);
+    expect(expand(compressed)).toEqual(body);
     const stored: Buffer[] = [];
     const other = member({ set: async (_hash, value) => void stored.push(value) });
-    expect(await other.pages.compress(body)).toEqual(compressed);
+    expect(await other.pages.compress(body, coding)).toEqual(compressed);
     expect(stored).toEqual([]);
   });
 
-  // The attack: another program that can write to Redis replaces a page's gzip form.
+  // The attack: another program that can write to Redis replaces a page's compressed form.
   it.each([
-    ['another page', gzipSync(Buffer.alloc(900, 'another '))],
-    ['a longer page', gzipSync(Buffer.alloc(100_000, 'a page '))],
+    ['another page', compress(Buffer.alloc(900, 'another '))],
+    ['a longer page', compress(Buffer.alloc(100_000, 'a page '))],
     ['not compressed', Buffer.from('plain')],
   ])('is compressed again if the stored value is %s', async (_what, value) => {
     const { pages } = member({ get: () => Promise.resolve(value) });
-    expect(gunzipSync(await pages.compress(body))).toEqual(body);
+    expect(expand(await pages.compress(body, coding))).toEqual(body);
   });
 });

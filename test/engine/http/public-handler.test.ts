@@ -93,7 +93,7 @@ describe('createPublicHandler', () => {
       proxyStatusHeader: true,
       reportIdOf: () => 'a1',
       isAccepted: () => false,
-      gzip: () => undefined,
+      coded: () => undefined,
       clientTimeoutMs: 60_000,
       record: (trace) => recorded.push(structuredClone({ ...trace, cause: String(trace.cause) })),
       clock: () => (now += 500),

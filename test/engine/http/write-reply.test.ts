@@ -39,7 +39,7 @@ const OPTIONS: WriteReplyOptions = {
   contractStatusHeader: true,
   reportIdOf: () => 'a1',
   isAccepted: () => false,
-  gzip: () => undefined,
+  coded: () => undefined,
   clientTimeoutMs: 60_000,
 };
 const GET = { method: 'GET', ifNoneMatch: undefined, acceptEncoding: undefined };
@@ -59,9 +59,9 @@ async function written(reply: Reply, { planned, gzip }: Context = {}, call: Call
   const asked: unknown[] = [];
   const options: WriteReplyOptions = {
     ...OPTIONS,
-    gzip: (key, body) => {
+    coded: (key, body, [coding = 'gzip']) => {
       asked.push([key, body]);
-      return body === page.body ? gzip : undefined;
+      return body === page.body && gzip !== undefined ? { coding, bytes: gzip } : undefined;
     },
   };
   const { url } = await serve(({ method = '', headers }, response) => {
@@ -233,6 +233,17 @@ describe('a reply with a gzip form', () => {
       'content-type': 'application/json;charset=UTF-8',
       etag: '"tag-gzip"',
     });
+  });
+
+  it.each([
+    ['gzip, deflate, br, zstd', 'zstd'],
+    ['zstd;q=0.5, gzip', 'gzip'],
+  ])('is sent to a client that accepts %s in the coding %s, with the tag of that coding', async (accepted, coding) => {
+    const { received } = await written(page, { gzip }, { headers: { 'Accept-Encoding': accepted } });
+    expect(received.headers).toMatchObject({ 'content-encoding': coding, etag: `"tag-${coding}"` });
+    const condition = { 'Accept-Encoding': accepted, 'If-None-Match': '"tag-zstd"' };
+    const again = await written(page, { gzip }, { headers: condition });
+    expect([again.received.status, again.received.headers.etag]).toEqual([304, '"tag-zstd"']);
   });
 
   it('is sent to HEAD without that form', async () => {

@@ -22,7 +22,7 @@ import { bodyOf } from '../../builders/streamed-body.ts';
 describe('a page', () => {
   function keeping(reply: Reply, parts: PlannedParts = {}, exchange: ExchangeParts = {}) {
     const clock = createTestClock();
-    const cache = createPageCache({ maxBytes: 1 << 20, maxEntryBytes: 1 << 16, gzip: true }, clock);
+    const cache = createPageCache({ maxBytes: 1 << 20, maxEntryBytes: 1 << 16, gzip: true, zstd: true }, clock);
     const planned = { ...plannedWith(parts), cache: parts.cache ?? kept() };
     const place = { cache, fill: cache.beginFill(['things']), key: 'k', clock };
     const notStored = storePage(planned, exchangeWith(exchange), reply, place);

@@ -39,7 +39,7 @@ let background: Trace[];
 
 beforeEach(() => {
   clock = createTestClock();
-  cache = createPageCache({ maxBytes: 1 << 20, maxEntryBytes: 1 << 16, gzip: true }, clock);
+  cache = createPageCache({ maxBytes: 1 << 20, maxEntryBytes: 1 << 16, gzip: true, zstd: true }, clock);
   guard = createAudienceGuard({ sampleShared: 1, random: () => 0 });
   next = createNext();
   background = [];

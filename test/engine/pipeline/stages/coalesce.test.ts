@@ -21,7 +21,7 @@ let cache: PageCache;
 let gate: PromiseWithResolvers<Reply>;
 
 beforeEach(() => {
-  cache = createPageCache({ maxBytes: 1 << 20, maxEntryBytes: 1 << 16, gzip: true }, createTestClock());
+  cache = createPageCache({ maxBytes: 1 << 20, maxEntryBytes: 1 << 16, gzip: true, zstd: true }, createTestClock());
   gate = Promise.withResolvers();
 });
 

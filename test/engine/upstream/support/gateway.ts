@@ -84,7 +84,7 @@ export async function startGateway(origin: string, choice: GatewayChoice = {}): 
       contractStatusHeader: false,
       reportIdOf: () => '',
       isAccepted: () => false,
-      gzip: () => undefined,
+      coded: () => undefined,
       clientTimeoutMs,
     };
     trace.bytes = await writeReply(response, plan, await plan.handle(exchange), to, trace, edge);
