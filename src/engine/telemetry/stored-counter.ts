@@ -30,8 +30,10 @@ export function createStoredCounter(entry: MetricEntry, given: LabelValues): Sto
   let samples: Sample[] | undefined;
 
   const relabel = (next: LabelValues) => {
-    const sets = labelSets(next);
-    const kept = Float64Array.from(sets, (set) => counts[indexOf(places, set)] ?? 0);
+    const kept =
+      counts.length === 0
+        ? new Float64Array(next.reduce((size, axis) => size * axis.length, 1))
+        : Float64Array.from(labelSets(next), (set) => counts[indexOf(places, set)] ?? 0);
     values = next;
     places = next.map((axis) => new Map(axis.map((value, index) => [value, index])));
     counts = kept;
