@@ -201,13 +201,14 @@ function respond(request: Parameters<FakeUpstream['handler']>[0]) {
 const textOf = (steps: readonly ExplainStep[], wanted: string) => steps.find(({ name }) => name === wanted)?.text ?? '';
 
 /** Returns everything in the gateway that an explanation must leave unchanged. */
-async function stateOf({ gateway, log, admin }: TestGateway): Promise<unknown> {
+async function stateOf({ gateway, log }: TestGateway): Promise<unknown> {
   const { services } = gateway;
   // The ledger is written in batches. A batch written between two readings would look like an effect.
   await services.records.flush();
-  const metrics = (await admin('/metrics')).text
+  const metrics = (await services.metrics.exposition())
     .split('\n')
-    .filter((line) => line.startsWith('portico_') && !/_seconds|_bytes|event_loop|scrape|process|uptime/.test(line));
+    .filter((line) => line.startsWith('portico_') && !/_seconds|_bytes|event_loop|scrape|process|uptime/.test(line))
+    .join('\n');
   return {
     metrics,
     log: log.length,
