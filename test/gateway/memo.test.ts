@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
-import { gunzipSync } from 'node:zlib';
+import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { type Arbitrary, array, assert as check, asyncProperty, constantFrom, record } from 'fast-check';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Targets, TargetText } from '../../src/engine/pipeline/targets.ts';
@@ -979,6 +979,22 @@ describe("a page's gzip form", () => {
       const heard = await gateway.ask({ target, fields: [['Accept-Encoding', encoding]] });
       expect(heard.fields['content-encoding'], encoding).toBe('gzip');
     }
+  });
+
+  it('is sent in zstd to a client that accepts both', async () => {
+    const target = `${QUESTIONS}?q=zstd`;
+    const both = [['Accept-Encoding', 'gzip, deflate, br, zstd']] as const;
+    const plain = await gateway.warm({ target });
+    const coded = async () => {
+      const heard = await gateway.ask({ target, fields: both });
+      return heard.fields['content-encoding'] === undefined ? undefined : heard;
+    };
+    let heard = await coded();
+    while (heard === undefined) heard = await coded();
+    expect(heard.fields['content-encoding']).toBe('zstd');
+    expect(heard.fields['vary']).toMatch(/accept-encoding/i);
+    expect(heard.fields['etag']).toMatch(/-zstd"$/);
+    expect(zstdDecompressSync(heard.body).toString()).toBe(plain.text);
   });
 
   it("counts toward the page's size and is removed with it", async () => {

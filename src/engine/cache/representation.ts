@@ -50,9 +50,9 @@ const MEMBER_CODING = /^\s*(zstd|gzip|x-gzip|\*)\s*(?:;\s*q=([01](?:\.[0-9]{0,3}
 const NO_CODINGS: readonly Coding[] = [];
 
 /**
- * Creates a function that returns the content codings that an `Accept-Encoding` header accepts, either by name or
- * through `*`, with a weight above 0 (RFC 9110 §12.5.3). The coding with the highest weight comes first. The function
- * caches its results, because clients send few distinct values.
+ * Creates a function that returns the content codings that an `Accept-Encoding` header accepts with a weight above 0
+ * (RFC 9110 §12.5.3). The coding with the highest weight comes first. `*` stands only for gzip, because clients that
+ * send it may be older than zstd. The function caches its results, because clients send few distinct values.
  */
 export function createAcceptedCodings(): (acceptEncoding: string | undefined) => readonly Coding[] {
   const accepted = boundedMemo(MAX_TEXTS, readAccepted);
@@ -68,6 +68,6 @@ function readAccepted(text: string): readonly Coding[] {
     const [, coding, weight = '1'] = MEMBER_CODING.exec(member) ?? [];
     if (coding !== undefined) weights.set(coding.toLowerCase().replace('x-', ''), Number(weight));
   }
-  const weightOf = (coding: Coding) => weights.get(coding) ?? weights.get('*') ?? 0;
+  const weightOf = (coding: Coding) => weights.get(coding) ?? (coding === 'gzip' ? weights.get('*') : undefined) ?? 0;
   return CODINGS.filter((coding) => weightOf(coding) > 0).toSorted((one, other) => weightOf(other) - weightOf(one));
 }
