@@ -259,6 +259,9 @@ describe('the table of mutations', () => {
 describe('the sources that Stryker mutates', () => {
   it.each(GUARDED)('exist and have tests: $name', (guarded) => {
     for (const source of guarded.sources) expect(sourceFiles({ sources: [source] })).not.toEqual([]);
+    expect((guarded.except ?? []).filter((file) => !sourceFiles({ sources: guarded.sources }).includes(file))).toEqual(
+      [],
+    );
     for (const pattern of testPatterns(guarded)) expect(globSync(pattern, { cwd: join(root, '..') })).not.toEqual([]);
   });
 

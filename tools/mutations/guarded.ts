@@ -7,6 +7,8 @@ export interface Guarded {
   readonly name: string;
   /** Folders and files in `src`. The tests are the folders and files of the same name in `test`. */
   readonly sources: readonly string[];
+  /** Files in these folders that are not mutated, although their tests run. */
+  readonly except?: readonly string[];
   /** The percentage of mutants that the tests must notice: slightly less than at the last complete run. */
   readonly breakAt: number;
 }
@@ -20,6 +22,25 @@ export const GUARDED: readonly Guarded[] = [
   // Not yet measured completely: of 151 mutants in shown-text.ts and secret-text.ts, 90% were noticed.
   { name: 'privacy', sources: ['src/engine/privacy'], breakAt: 80 },
   { name: 'paging', sources: ['src/engine/paging'], breakAt: 67 },
+  {
+    name: 'identity',
+    sources: ['src/engine/identity'],
+    except: [
+      // Schemas of configuration keys.
+      'src/engine/identity/identity-options.ts',
+      'src/engine/identity/operators-options.ts',
+      // Not yet measured: the tests of a fleet, which start Redis, cover most of their mutants.
+      'src/engine/identity/create-authenticator.ts',
+      'src/engine/identity/login-limits.ts',
+      'src/engine/identity/open-authenticator.ts',
+      'src/engine/identity/revocations.ts',
+      'src/engine/identity/services.ts',
+      'src/engine/identity/upstream-verifier.ts',
+      'src/engine/identity/verifier-tests.ts',
+      'src/engine/identity/verifiers.ts',
+    ],
+    breakAt: 93,
+  },
   {
     name: 'lib',
     sources: [
@@ -47,10 +68,10 @@ export const GUARDED: readonly Guarded[] = [
 const ROOT = join(import.meta.dirname, '../..');
 
 /** Returns the source files, relative to the repository root. */
-export function sourceFiles({ sources }: Pick<Guarded, 'sources'>): readonly string[] {
-  return sources.flatMap((source) =>
-    source.endsWith('.ts') ? [source] : globSync(`${source}/**/*.ts`, { cwd: ROOT }),
-  );
+export function sourceFiles({ sources, except = [] }: Pick<Guarded, 'sources' | 'except'>): readonly string[] {
+  return sources
+    .flatMap((source) => (source.endsWith('.ts') ? [source] : globSync(`${source}/**/*.ts`, { cwd: ROOT })))
+    .filter((file) => !except.includes(file));
 }
 
 /** Returns the patterns of the test files, relative to the repository root. */

@@ -144,27 +144,6 @@ export const MUTATIONS: readonly Mutation[] = [
     test: 'test/gateway/audience.test.ts',
     why: 'callers get pages that are stored for others',
   },
-  {
-    file: 'src/engine/identity/file-verifier.ts',
-    find: 'verifyPassword(one, hash ?? decoy)',
-    replace: 'verifyPassword(one, hash ?? [...hashes.values()][0] ?? decoy)',
-    test: 'test/engine/identity/file-verifier.test.ts',
-    why: 'an unknown name is checked against the password of an account',
-  },
-  {
-    file: 'src/engine/identity/file-verifier.ts',
-    find: '...STANDARD_COSTS, ...mostExpensive, salt: randomBytes(16), tag: randomBytes(32)',
-    replace: 'salt: randomBytes(16), tag: randomBytes(32), ...STANDARD_COSTS, ...mostExpensive',
-    test: 'test/engine/identity/file-verifier.test.ts',
-    why: 'the decoy for unknown names has the password of an account',
-  },
-  {
-    file: 'src/engine/identity/verify-credential.ts',
-    find: 'text += `${one.length}:${one}`',
-    replace: 'text += `:${one}`',
-    test: 'test/engine/identity/verify-credential.test.ts',
-    why: 'two different credentials have the same hash',
-  },
   // upstream
   {
     file: 'src/engine/upstream/sending.ts',

@@ -2,7 +2,13 @@ import { createHook } from 'node:async_hooks';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readBasicCredential, toAuthorization } from '../../../src/lib/basic-credentials.ts';
 import { createDecoy, createFileVerifier } from '../../../src/engine/identity/file-verifier.ts';
-import { hashPassword, type PhcHash, STANDARD_COSTS } from '../../../src/engine/identity/password-hash.ts';
+import {
+  hashPassword,
+  parsePhcHash,
+  type PhcHash,
+  STANDARD_COSTS,
+  verifyPasswordSync,
+} from '../../../src/engine/identity/password-hash.ts';
 import { StartFault } from '../../../src/engine/model/fault.ts';
 import type { NameRule } from '../../../src/engine/model/caller-name.ts';
 
@@ -178,6 +184,15 @@ describe('password hashes', () => {
 
   it('have the costs that OWASP recommends', async () => {
     expect(await hashPassword('x')).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+  });
+
+  it('can be compared with a password at once, at startup', async () => {
+    const hash = parsePhcHash(await hashPassword('pässword', CHEAP));
+    expect(['pässword', 'password', ''].map((one) => hash && verifyPasswordSync(one, hash))).toEqual([
+      true,
+      false,
+      false,
+    ]);
   });
 
   it('are not created for an empty password', async () => {
