@@ -35,6 +35,14 @@ describe('the bundled roles file', () => {
     expect(faultsOf(SEED)).toEqual([]);
   });
 
+  it('is checked anew for another source or contract, even if the text is the same', () => {
+    const first = loadRoles(SEED, 'roles.yaml', CATALOGUE);
+    expect(loadRoles(SEED, 'other.yaml', CATALOGUE)).toEqual({ ...first, source: 'other.yaml' });
+    expect(() => loadRoles(SEED, 'other.yaml', { ...CATALOGUE, permissions: [] })).toThrow('other.yaml');
+    expect(faultsOf(`${SEED}\nunknown: 1\n`)).toHaveLength(1);
+    expect(faultsOf(SEED)).toEqual([]);
+  });
+
   it('contains only demo accounts, which are removed with a real upstream', () => {
     const roles = loadRoles(SEED, 'roles.yaml', CATALOGUE);
     expect(demoAccounts(roles)).toEqual(['admin', 'moderator', 'alice', 'bob', 'guest']);
