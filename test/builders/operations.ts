@@ -284,7 +284,7 @@ export const OPERATIONS: readonly OperationCase[] = [
 /** The operations that are on with a real upstream: all except the inferred ones. */
 export const OBSERVED_OPERATIONS = OPERATIONS.filter(({ inferred }) => inferred !== true);
 
-/** The operations that `portico check` covers. */
+/** The operations that `portico check` covers with a real upstream. */
 export const SAFE_OPERATIONS = OBSERVED_OPERATIONS.filter(({ method }) => method === 'GET');
 
 /** The operations that `portico check` can cover without `--id`. No list contains job ids. */

@@ -88,11 +88,9 @@ const QUESTIONS = [
 ];
 const FOLLOWERS = ['details=true', 'details=false', 'active=false', 'active=true&details=true', 'page=0'];
 
-/** Documented queries for each operation. */
+/** Documented queries for each operation. The other operations are read without a query. */
 const QUERIES: Readonly<Record<string, readonly string[]>> = {
-  getGdprJob: [''],
   getComment: ['', ...PARTS, ...ODD],
-  listNodeComments: [''],
   listQuestions: [...PAGES, ...PARTS, ...ODD, ...SEARCH, ...QUESTIONS],
   listActions: [...PAGES, ...PARTS, ...ODD, 'page=3&pageSize=50'],
   listIdeas: [...PAGES, ...PARTS, ...ODD, ...SEARCH],
@@ -166,7 +164,7 @@ async function allReads({ accounts, everywhere }: Extent): Promise<(readonly [ta
   const reads: (readonly [target: string, call: Call])[] = [];
   for (const operation of OPERATIONS.filter(({ method }) => method === 'GET'))
     for (const [variant, own] of variantsOf(operation).entries()) {
-      const queries = (QUERIES[operation.id] ?? []).filter((_, query) => everywhere || query === 0 || variant === 0);
+      const queries = (QUERIES[operation.id] ?? ['']).filter((_, query) => everywhere || query === 0 || variant === 0);
       for (const [index, query] of queries.entries()) {
         const target = targetOf(operation, query, own);
         const asked = inTurn(await readersOf(target), accounts).map((user) => once(target, { user }));
