@@ -108,5 +108,7 @@ describe('the audience guard', () => {
     const guard = createAudienceGuard({ sampleShared: 1, random: () => 0 });
     expect(guard.compare('listIdeas', byAlice, { ...byAlice, caller: 'bob' })).toBe('same');
     expect(guard.isDemoted('listIdeas')).toBe(false);
+    guard.demote('listIdeas');
+    expect(guard.isDemoted('listIdeas')).toBe(true);
   });
 });

@@ -7,6 +7,11 @@ describe('Cache-Status', () => {
     expect(cacheStatus({ kind: 'hit', ttlSeconds: -0.5 })).toBe('portico; hit; ttl=-1');
   });
 
+  it('shows that another gateway has fetched a page, and that an override made it be served', () => {
+    expect(cacheStatus({ kind: 'shared', ttlSeconds: 12.7 })).toBe('portico; hit; ttl=12; detail=shared');
+    expect(cacheStatus({ kind: 'forced', ttlSeconds: -3 })).toBe('portico; hit; ttl=-3; detail=force-stale');
+  });
+
   it('shows why a request was forwarded, and what happened to the response', () => {
     expect(cacheStatus({ kind: 'forward', because: 'miss', stored: true })).toBe('portico; fwd=miss; stored');
     expect(cacheStatus({ kind: 'forward', because: 'miss', stored: false })).toBe('portico; fwd=miss');

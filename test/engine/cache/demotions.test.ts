@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { shareDemotions } from '../../../src/engine/cache/demotions.ts';
+import { cacheKey } from '../../../src/engine/cache/stored-page.ts';
 import type { SharedChange } from '../../../src/engine/model/change-log.ts';
 import type { ChangeListener, SharedSet } from '../../../src/engine/sharing/sharing.ts';
 import { until } from '../../builders/until.ts';
@@ -12,8 +13,12 @@ let demoted: string[];
 let stored: Set<string>;
 let isAway: boolean;
 let isSynced: boolean;
+let isConnected: boolean;
+/** The keys of the pages in the cache. */
+let pages: string[];
 beforeEach(() => {
   [appended, demoted, stored, isAway, isSynced] = [[], [], new Set(), false, true];
+  [isConnected, pages] = [true, []];
 });
 
 function open() {
@@ -34,13 +39,18 @@ function open() {
   const demotions = shareDemotions(
     { changes: changes as never, set: () => set },
     {
-      position: () => START,
+      position: () => (isConnected ? START : undefined),
       isSynced: () => isSynced,
     },
   );
   demotions.applyTo({
     guard: { demote: (operation) => void demoted.push(operation) },
-    cache: { retain: () => 0 },
+    cache: {
+      retain(isRetained) {
+        pages = pages.filter(isRetained);
+        return 0;
+      },
+    },
   });
   return demotions;
 }
@@ -96,6 +106,35 @@ describe('the demotions that gateways share', () => {
     listener.apply({ kind: 'demote', operation: 'listIdeas' }, 1, false);
     demotions.announce('listIdeas');
     expect([demoted, appended]).toEqual([['listIdeas'], []]);
+  });
+
+  // The attack: responses that depend on the caller were stored for many, and are served until they expire.
+  it('remove the pages that callers share from the cache, for the demoted operation only', () => {
+    const keyOf = (operationId: string, audience: string) =>
+      cacheKey({ pageVersion: 'v', operationId, audience, upstreamTarget: '/t' });
+    const own = keyOf('listIdeas', 'caller:verified:user:alice');
+    const other = keyOf('listQuestions', 'public');
+    pages = [keyOf('listIdeas', 'public'), keyOf('listIdeas', 'permissions:key'), own, other];
+    open();
+    listener.apply({ kind: 'demote', operation: 'listIdeas' }, 1, false);
+    expect(pages).toEqual([own, other]);
+  });
+
+  it('do not follow from other changes', () => {
+    open();
+    listener.apply({ kind: 'forget', caller: 'all' }, 1, false);
+    expect([demoted, appended]).toEqual([[], []]);
+  });
+
+  it('are not read before the gateway is connected', async () => {
+    isConnected = false;
+    stored.add('listIdeas');
+    const demotions = open();
+    demotions.areKnown();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(demotions.areKnown()).toBe(false);
+    isConnected = true;
+    await until(() => demotions.areKnown());
   });
 
   it('are announced again after the server has lost its data', () => {
