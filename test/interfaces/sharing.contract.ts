@@ -229,10 +229,11 @@ export function sharingContract(open: () => Promise<SharingSetting>): void {
   });
 
   describe('a list of lines', () => {
-    it('has the latest lines of everybody, each of them once', async () => {
+    it('has the latest lines of everybody in the order of their times, each of them once', async () => {
       const lines = [here.lines('trail', 3, 2), there.lines('trail', 3, 2)];
       for (const [at, line] of ['a', 'b', 'c', 'd'].entries()) lines[at % 2]?.add(line, at);
-      lines[1]?.add('c', 2);
+      lines[1]?.add('d', 3);
+      lines[0]?.add('late to arrive', 1);
       await lines[0]?.read();
       expect(await lines[1]?.read()).toEqual(['c', 'd']);
     });

@@ -435,6 +435,16 @@ describe('several verifiers', () => {
     expect(asked).toHaveLength(1);
   });
 
+  it('are asked in their order: the first that knows the scheme decides, and no other admits what it refuses', async () => {
+    const later: Verifier = { ...TOKENS, verify: () => Promise.resolve({ kind: 'valid', name: 'intruder' }) };
+    const { ask } = authenticating([TOKENS, later]);
+    expect((await ask('Bearer good')).principal).toMatchObject({ name: 'robot' });
+    for (const header of ['Bearer bad', 'Bearer '])
+      expect(await refusalOf(ask(header))).toMatchObject({ code: 'credentials_refused' });
+    const broken: Verifier = { ...TOKENS, verify: () => Promise.reject(new Error('broken')) };
+    await expect(authenticating([broken, later]).ask('Bearer good')).rejects.toThrow('broken');
+  });
+
   it('remember the caller of a token', async () => {
     const verify = vi.fn(TOKENS.verify);
     const { ask, askNow } = authenticating([{ ...TOKENS, verify }]);
@@ -499,6 +509,9 @@ describe('several verifiers', () => {
     };
     const { authenticator } = authenticating([fakeVerifier().verifier, unusable]);
     expect((await authenticator.calibrate()).kind).toBe('unusable');
+    const pending: Verifier = { ...TOKENS, calibrate: () => Promise.resolve({ kind: 'pending', cause: undefined }) };
+    expect((await authenticating([fakeVerifier().verifier, pending]).authenticator.calibrate()).kind).toBe('pending');
+    expect((await authenticating([pending, unusable]).authenticator.calibrate()).kind).toBe('unusable');
     expect((await authenticating([fakeVerifier().verifier, TOKENS]).authenticator.calibrate()).kind).toBe('calibrated');
   });
 

@@ -83,6 +83,12 @@ describe('the audit trail', () => {
     expect(trail.latest().at(-1)?.omitted).toBeUndefined();
   });
 
+  it('has every change that was made, however many there are', async () => {
+    const { trail } = trailIn();
+    for (let index = 0; index < REFUSALS_PER_HOUR + 5; index += 1) await trail.record(entry());
+    expect(trail.latest()).toHaveLength(REFUSALS_PER_HOUR + 5);
+  });
+
   it('bounds the size of an entry', async () => {
     const { folder, trail } = trailIn();
     const tags = Array.from({ length: 1000 }, () => 'x'.repeat(10_000));
