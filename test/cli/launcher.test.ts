@@ -76,7 +76,7 @@ describe('the compile cache of Node', () => {
    * Writes the minimal release into a folder and runs it. Returns the exit code, standard output and standard error.
    */
   function run(folder: string, env: Readonly<Record<string, string>> = {}, ...args: readonly string[]) {
-    const [bin, dist] = [join(folder, 'bin'), join(folder, 'dist', 'cli')];
+    const [bin, dist] = [join(folder, 'bin'), join(folder, 'dist', 'program')];
     for (const made of [bin, dist]) mkdirSync(made, { recursive: true });
     cpSync(launcher, join(bin, 'portico.mjs'));
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
