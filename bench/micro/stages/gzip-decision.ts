@@ -1,4 +1,4 @@
-import { createAcceptsGzip } from '../../../src/engine/cache/representation.ts';
+import { createAcceptedCodings } from '../../../src/engine/cache/representation.ts';
 import { fresh } from '../fixture.ts';
 import { operation, type Stage } from '../stage.ts';
 
@@ -7,5 +7,5 @@ export const gzipDecision: Stage = {
   name: 'gzip decision',
   what: 'choosing a content coding for the Accept-Encoding header of a browser',
   paidBy: 'hit',
-  prepare: () => operation(() => fresh('gzip, deflate, br, zstd'), createAcceptsGzip()),
+  prepare: () => operation(() => fresh('gzip, deflate, br, zstd'), createAcceptedCodings()),
 };
