@@ -9,7 +9,7 @@ export interface LaterTurns {
 /**
  * Creates a queue for work that must not delay requests, such as reading a large response once more. Each step runs in
  * a turn of the event loop of its own, and never in the turn that added it: a single `setImmediate` would run before
- * that turn ends. Steps must not throw. They do not keep the process running.
+ * that turn ends. Steps must not throw.
  */
 export function createLaterTurns(): LaterTurns {
   const waiting: (() => void)[] = [];
@@ -17,7 +17,7 @@ export function createLaterTurns(): LaterTurns {
   const schedule = () => {
     if (isScheduled || waiting.length === 0) return;
     isScheduled = true;
-    setImmediate(() => setImmediate(runNext).unref()).unref();
+    setImmediate(() => setImmediate(runNext));
   };
   const runNext = () => {
     isScheduled = false;

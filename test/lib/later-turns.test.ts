@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { stat } from 'node:fs';
 import { expect, it } from 'vitest';
 import { createLaterTurns } from '../../src/lib/later-turns.ts';
@@ -39,4 +40,12 @@ it('can run all steps at once, including those that they add', () => {
   turns.add(() => void ran.push('second'));
   turns.runAll();
   expect(ran).toEqual(['first', 'second', 'third']);
+});
+
+it('does not wait for anything else to happen in the process', () => {
+  const script = `
+    import { createLaterTurns } from ${JSON.stringify(new URL('../../src/lib/later-turns.ts', import.meta.url).href)};
+    createLaterTurns().add(() => process.stdout.write('done'));`;
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' });
+  expect(stdout).toBe('done');
 });
