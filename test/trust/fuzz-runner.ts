@@ -242,8 +242,11 @@ function problemOfRequest(
     (one) => (one.method === method || (method === 'HEAD' && one.method === 'GET')) && one.path.test(path),
   );
   if (!isDocumented) return `the upstream received ${method} ${target}`;
+  // Portico keeps a caller's session with the upstream. Any other cookie came from a client or belongs to another caller.
+  const isOwnSession = headers.cookie === `SESSION=${markOf(headers.authorization ?? 'none')}`;
   const name =
-    NEVER_SENT.find((one) => one in headers) ?? Object.keys(headers).find((one) => /^x-[!#$%&'*+.^_`|~]/.test(one));
+    NEVER_SENT.find((one) => one in headers && !(one === 'cookie' && isOwnSession)) ??
+    Object.keys(headers).find((one) => /^x-[!#$%&'*+.^_`|~]/.test(one));
   return name === undefined ? undefined : `the upstream received the header ${name}`;
 }
 
