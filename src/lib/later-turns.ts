@@ -8,8 +8,7 @@ export interface LaterTurns {
 
 /**
  * Creates a queue for work that must not delay requests, such as reading a large response once more. Each step runs in
- * a turn of the event loop of its own, and never in the turn that added it: a single `setImmediate` would run before
- * that turn ends. Steps must not throw.
+ * a turn of the event loop of its own, and never in the turn that added it. Steps must not throw.
  */
 export function createLaterTurns(): LaterTurns {
   const waiting: (() => void)[] = [];
@@ -17,7 +16,7 @@ export function createLaterTurns(): LaterTurns {
   const schedule = () => {
     if (isScheduled || waiting.length === 0) return;
     isScheduled = true;
-    setImmediate(() => setImmediate(runNext));
+    inLaterTurn(runNext);
   };
   const runNext = () => {
     isScheduled = false;
@@ -36,7 +35,9 @@ export function createLaterTurns(): LaterTurns {
 }
 
 /** Waits for a later turn of the event loop: requests that are waiting are served first. */
-export const laterTurn = (): Promise<void> =>
-  new Promise((resolve) => {
-    setImmediate(() => setImmediate(resolve));
-  });
+export const laterTurn = (): Promise<void> => new Promise(inLaterTurn);
+
+// A single `setImmediate` would run before the current turn ends.
+function inLaterTurn(step: () => void): void {
+  setImmediate(() => setImmediate(step));
+}
