@@ -43,7 +43,7 @@ interface Entry {
    * The body in content codings. A coding is missing if no client that prefers it has requested the page yet, or if
    * compression does not make the body smaller.
    */
-  readonly coded?: Readonly<Partial<Record<Coding, Buffer>>>;
+  readonly coded?: Readonly<Partial<Record<Coding, CodedBody>>>;
   /** The sequence number of the fill that stored the entry. */
   readonly order: number;
 }
@@ -129,11 +129,11 @@ export function createPageCache(
     dispose: ({ page }, key) => index.remove(key, page.tags),
   });
   let fills = 0;
-  const storeCoded = (key: string, page: StoredPage, { coding, bytes }: CodedBody) => {
+  const storeCoded = (key: string, page: StoredPage, form: CodedBody) => {
     const entry = pages.peek(key);
-    const size = (entry?.bytes ?? 0) + bytes.length;
+    const size = (entry?.bytes ?? 0) + form.bytes.length;
     if (entry?.page !== page || size > maxEntryBytes) return;
-    const coded = { ...entry.coded, [coding]: bytes };
+    const coded = { ...entry.coded, [form.coding]: form };
     // The page's tags have not changed, so replacing the entry must not remove the page from the tag index.
     pages.set(key, { ...entry, coded, bytes: size }, { noDisposeOnSet: true });
   };
@@ -192,10 +192,10 @@ export function createPageCache(
       const coding = codings.find((one) => options[one]);
       const entry = coding === undefined || body.length < MIN_COMPRESSED_BYTES ? undefined : pages.peek(key);
       if (coding === undefined || entry?.page.body !== body) return undefined;
-      const bytes = entry.coded?.[coding];
-      if (bytes !== undefined) return { coding, bytes };
-      compressOnce(entry.page, coding, (made) => storeCoded(key, entry.page, { coding, bytes: made }));
-      return undefined;
+      const form = entry.coded?.[coding];
+      if (form === undefined)
+        compressOnce(entry.page, coding, (bytes) => storeCoded(key, entry.page, { coding, bytes }));
+      return form;
     },
     purge(tags) {
       const reached = purgeReach(tags);
