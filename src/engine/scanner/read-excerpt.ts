@@ -30,6 +30,7 @@ export function readExcerpt(
   names: readonly string[],
 ): unknown {
   let at = layout.EVENTS / 4;
+  const previous = { from: 0, to: 0, text: '' };
   const read = (): unknown => {
     const kind = (integers[at] as number) & KIND;
     const event = at;
@@ -57,8 +58,15 @@ export function readExcerpt(
       case layout.EVENT_JSON: {
         const from = (integers[event + layout.EVENT_TEXT / 4] as number) - start;
         const to = (integers[event + layout.EVENT_VALUE / 4] as number) - start;
-        const text = body.toString(encoding, from, to);
-        return kind === layout.EVENT_STRING ? text : (JSON.parse(text) as unknown);
+        if (kind === layout.EVENT_JSON) return JSON.parse(body.toString(encoding, from, to)) as unknown;
+        // The items of a list often have the same value, such as the same type. Comparing a few bytes is faster than
+        // creating another string, whose hash would have to be computed again, too.
+        if (!isRepeated(body, previous, from, to)) {
+          previous.from = from;
+          previous.to = to;
+          previous.text = body.toString(encoding, from, to);
+        }
+        return previous.text;
       }
       case layout.EVENT_COUNT:
         return Array.from({ length: numbers[(event + layout.EVENT_VALUE / 4) >>> 1] as number });
@@ -71,6 +79,18 @@ export function readExcerpt(
     }
   };
   return read();
+}
+
+/** The maximum length, in bytes, of strings that are compared with the previous one. */
+const MAX_COMPARED = 32;
+
+/** Returns whether two ranges of a body contain the same bytes. Returns false for long ranges. */
+function isRepeated(body: Buffer, previous: { readonly from: number; readonly to: number }, from: number, to: number) {
+  const length = to - from;
+  if (length > MAX_COMPARED || length !== previous.to - previous.from) return false;
+  for (let offset = 0; offset < length; offset += 1)
+    if (body[from + offset] !== body[previous.from + offset]) return false;
+  return true;
 }
 
 /** The paths of the objects, members and strings that a scan's records refer to. */

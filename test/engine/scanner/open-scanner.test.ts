@@ -511,6 +511,32 @@ describe('the scanner', () => {
     expect(compareBody(Buffer.from(JSON.stringify(list(1_100))))).toBe('closer');
   });
 
+  it('reads a string that differs from the previous one in a single byte, or only in its length', () => {
+    const schema = { type: 'object', properties: { list: { type: 'array', items: { type: 'string' } } } } as const;
+    const { scan } = openScanner(DEFAULT_JSON_LIMITS).compile({
+      schemas: new Map<string, SchemaOrBoolean>(),
+      schema: { schema, path: FILE },
+      excerpt: ['/list/*'],
+    });
+    const long = 'x'.repeat(40);
+    const list = [
+      '',
+      'idea',
+      'idea',
+      'ideb',
+      'jdeb',
+      'ideas',
+      '',
+      'ü',
+      'ö',
+      long,
+      long,
+      `${long.slice(0, -1)}y`,
+      'idea',
+    ];
+    expect(scan(Buffer.from(JSON.stringify({ list })))?.excerpt).toEqual({ list });
+  });
+
   it('reads an excerpt of the members that are asked for', () => {
     const schema = {
       type: 'object',
