@@ -39,7 +39,8 @@ describe('the explanation of a documented request', () => {
       caller: 'alice (verified)',
       operation: 'listQuestions (row 6), stated',
       mode: 'strict',
-      checks: like(/requests enforce/),
+      checks:
+        'authentication enforce, requests enforce, responses report, permissions enforce, pageBounds enforce, undocumented enforce',
       errors: 'normalized',
       translation: like(/redirects.* become 502.*operations: \{ listQuestions: \{ errors: legacy \} \} keeps them/),
       plan: like(/^authorize → .* → forward$/),

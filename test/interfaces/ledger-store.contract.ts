@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { LedgerStore, StoreLimits } from '../../src/features/ledger/ledger-store.ts';
 import type { EntryDelta, TrafficDelta } from '../../src/features/ledger/ledger-batch.ts';
+import { JUDGED_NAMES } from '../../src/engine/model/checks.ts';
 import { STORED_RELEASES } from '../../src/engine/model/release-statistics.ts';
 import { batch, NOW } from '../builders/ledger.ts';
 
@@ -166,6 +167,13 @@ export function ledgerStoreContract(
           undocumented: { passed: 0, reported: 0, refused: 4 },
         },
       });
+    });
+
+    it.each(JUDGED_NAMES)('stores each outcome of %s', async (judged) => {
+      const store = await storeWith();
+      const checks = { [judged]: { passed: 1, reported: 2, refused: 3 } };
+      await store.write(batch({ traffic: [traffic(6, { checks })] }));
+      expect((await read(store)).traffic).toMatchObject([{ requests: 6, checks }]);
     });
 
     // This order keeps a client that makes up parameter names from pushing other violations out of the store.
