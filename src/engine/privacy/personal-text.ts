@@ -49,7 +49,7 @@ export type PersonalMark =
 
 const BY_NAME: readonly (readonly [PersonalMark, RegExp])[] = [
   ['email-hash', /^(?:e?mail|gravatar)_?-?(?:hash|md5|sha\d*)$/],
-  ['email', /e-?_?mail/],
+  ['email', /e-?_?mail|^mail(?:_?-?addr(?:ess)?)?$/],
   ['secret', /password|passwd|secret|token|api_?-?key|credential|session_?-?id|cookie/],
   ['ip', /^(?:.*[_-])?(?:ip|ip_?-?addr(?:ess)?|remote_?-?addr(?:ess)?)$/],
   ['real-name', /^(?:real|full|first|last|given|family|middle|sur|maiden)_?-?name$|^displayname$|^display_name$/],

@@ -13,7 +13,7 @@ import {
  */
 describe('the name of a field', () => {
   it.each<readonly [PersonalMark, readonly string[]]>([
-    ['email', ['email', 'eMail', 'e-mail', 'contactEmail', 'e_mail_address']],
+    ['email', ['email', 'eMail', 'e-mail', 'contactEmail', 'e_mail_address', 'mail', 'mail_addr', 'mailAddress']],
     ['email-hash', ['emailHash', 'email_md5', 'gravatar-hash', 'mailSha256']],
     ['ip', ['ip', 'client_ip', 'last-ip', 'ipAddress', 'ip_addr', 'remoteAddr', 'remote_address', 'last_ip_address']],
     [
@@ -51,6 +51,8 @@ describe('the name of a field', () => {
     'avatars',
     'handler',
     'nicks',
+    'mailbox',
+    'sendMail',
   ])('%s shows none', (name) => {
     expect(personalName(name)).toBeUndefined();
   });
