@@ -47,8 +47,10 @@ export function createEngine(given: GivenParts, features: readonly Feature[]): E
   const services = [...SERVICES, ...ofFeatures];
   let inUse: { readonly runs: Runs<ServiceContext>; readonly gateway: InUse } | undefined;
   const current = () => inUse?.gateway;
-  const onError = (service: string, error: unknown) =>
-    inUse?.gateway.logger.error({ service, cause: toCauseLine(error) }, 'a part of the gateway could not be closed');
+  const log = (message: string) => (service: string, error: unknown) =>
+    inUse?.gateway.logger.error({ service, cause: toCauseLine(error) }, message);
+  const onError = log('a part of the gateway could not be closed');
+  const onUndoError = log('a part of the gateway could not return to the configuration before a refused reload');
   return {
     current() {
       if (inUse === undefined) throw new Error('no configuration is in use yet');
@@ -70,7 +72,8 @@ export function createEngine(given: GivenParts, features: readonly Feature[]): E
             followed = follow(inUse.gateway);
           } catch (error) {
             inUse = before;
-            if (before !== undefined) useServices(before.runs);
+            // The error that refuses the reload is the one to report.
+            if (before !== undefined) useServices(before.runs, onUndoError);
             throw error;
           }
           if (before !== undefined) void closeServices(before.runs, Infinity, onError, runs);

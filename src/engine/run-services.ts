@@ -19,7 +19,7 @@ export interface Runs<Context> {
   readonly byService: ReadonlyMap<ListedService<Context>, Run>;
 }
 
-/** Called with the name of a service that could not be closed. */
+/** Called with the name of a service that could not be closed, or could not return to the earlier configuration. */
 type OnError = (service: string, error: unknown) => void;
 
 /**
@@ -56,9 +56,18 @@ export async function openServices<Context>({ byService }: Runs<Context>, earlie
   for (const [service, run] of byService) if (earlier?.byService.get(service) !== run) await service.open?.(run.value);
 }
 
-/** Tells the services that new requests begin to use this configuration. */
-export function useServices<Context>({ byService, context }: Runs<Context>): void {
-  for (const [service, { value }] of byService) service.use?.(value, context);
+/**
+ * Tells the services that new requests begin to use this configuration. Throws the error of the first that cannot use
+ * it. If there is an `onError`, as when a refused reload is undone, it gets the error, and the others are told, too.
+ */
+export function useServices<Context>({ byService, context }: Runs<Context>, onError?: OnError): void {
+  for (const [service, { value }] of byService)
+    try {
+      service.use?.(value, context);
+    } catch (error) {
+      if (onError === undefined) throw error;
+      onError(service.name, error);
+    }
 }
 
 /**

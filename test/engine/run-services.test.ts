@@ -88,4 +88,26 @@ describe('the services of a gateway', () => {
     await close(start(2, first), 0, first);
     expect(events).toEqual(['close the pages, 2 after the pages, 1, 0 ms, 2']);
   });
+
+  it('that cannot use a configuration refuse it, but do not keep the others from returning to the earlier one', () => {
+    const stuck = new Error('stuck');
+    const used: string[] = [];
+    const services: readonly ListedService<Context>[] = [
+      {
+        name: 'pages',
+        start: () => 'the pages',
+        use() {
+          throw stuck;
+        },
+      },
+      { name: 'sizes', start: () => 'the sizes', use: (value) => void used.push(String(value)) },
+    ];
+    const runs = startServices<Context>(services, { size: 1 }, () => undefined);
+    expect(() => useServices(runs)).toThrow(stuck);
+    expect(used).toEqual([]);
+    const errors: unknown[] = [];
+    useServices(runs, (service, error) => void errors.push([service, error]));
+    expect(errors).toEqual([['pages', stuck]]);
+    expect(used).toEqual(['the sizes']);
+  });
 });
