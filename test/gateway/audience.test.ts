@@ -18,7 +18,7 @@ import { exampleResponse } from '../builders/example-response.ts';
 import { type FakeHandler, type FakeUpstream, startFakeUpstream } from '../builders/fake-upstream.ts';
 import { fastRoles, type RolesAccount } from '../builders/fast-roles.ts';
 import { knowing } from '../builders/knowing-upstream.ts';
-import { operationOf, targetOf } from '../builders/operations.ts';
+import { operationOf, OPERATIONS, targetOf } from '../builders/operations.ts';
 import { propertyRuns } from '../builders/property-runs.ts';
 import { createTestClock, type TestClock } from '../builders/test-clock.ts';
 import { ownPassword, startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
@@ -29,18 +29,11 @@ import { operation } from '../engine/contract/sample.ts';
  * response with the credential used to fetch it. A simple model of the rules determines which marks a caller may see.
  */
 
-const LISTS = [
-  'listQuestions',
-  'listIdeas',
-  'listGroupUsers',
-  'listTopicFollowers',
-  'listArticles',
-  'listNodeFollowers',
-  'listExpertise',
-  'listAnswerComments',
+/** The operations whose responses are stored by default, and one that only the configuration stores. */
+const LISTS: readonly string[] = [
+  ...OPERATIONS.filter(({ cached }) => cached === true).map(({ id }) => id),
   'listNodeComments',
-] as const;
-type ListId = (typeof LISTS)[number];
+];
 
 /** The operations that may be called with the service account instead of the caller's credential. */
 const INDEPENDENT: ReadonlySet<string> = new Set(LISTS.filter((id) => operation(id).identityIndependent));
@@ -92,7 +85,7 @@ const ownMarkOf = ({ name, password }: Caller) => markOf(name === undefined ? un
 /** One request in a sequence. */
 interface Asking {
   readonly caller: Caller;
-  readonly id: ListId;
+  readonly id: string;
   readonly query: string;
   readonly method: 'GET' | 'HEAD';
   /** True if the request sends an entity tag from an earlier response, which may have been sent to another caller. */
@@ -138,7 +131,7 @@ interface World {
   readonly config: Readonly<Record<string, unknown>>;
   readonly real?: boolean;
   readonly random?: () => number;
-  readonly audience: (id: ListId) => 'caller' | 'permissions' | 'public';
+  readonly audience: (id: string) => 'caller' | 'permissions' | 'public';
   readonly service?: boolean;
   /** True if a wrong password is reported but not refused. */
   readonly lenient?: boolean;
@@ -154,8 +147,8 @@ const shared = (audienceOf: World['audience'], service: boolean) =>
   );
 const robot = { upstream: { credentials: { kind: 'service', username: 'robot', password: 'robot' } } };
 const anonymous = { anonymous: 'allow' };
-const alternating = (id: ListId) => (LISTS.indexOf(id) % 2 === 0 ? 'public' : 'permissions');
-const independentOnly = (id: ListId) => (INDEPENDENT.has(id) ? alternating(id) : 'caller');
+const alternating = (id: string) => (LISTS.indexOf(id) % 2 === 0 ? 'public' : 'permissions');
+const independentOnly = (id: string) => (INDEPENDENT.has(id) ? alternating(id) : 'caller');
 const always =
   <T>(value: T) =>
   (): T =>
@@ -218,7 +211,7 @@ const WORLDS: readonly World[] = [
 ];
 
 /** Returns the example response of a list, with the mark added to it. */
-function marked(id: ListId, mark: string): unknown {
+function marked(id: string, mark: string): unknown {
   const body = exampleOf(id);
   if (id === 'listNodeComments')
     return (body as unknown as object[]).map((comment) => Object.assign(comment, { title: mark }));
@@ -274,7 +267,7 @@ describe.each(WORLDS)('with $name', (world) => {
     isVerified(caller) && (MAY_READ_PRIVATE.has(caller.name ?? '') || classOf(caller) === undefined);
 
   /** Returns whether the rules allow this caller to see a response fetched with the credential identified by `mark`. */
-  function mayServe(caller: Caller, id: ListId, mark: string): boolean {
+  function mayServe(caller: Caller, id: string, mark: string): boolean {
     const isOwn = mark === ownMarkOf(caller);
     const kind = classOf(caller);
     // Unverified callers, and callers known only to the upstream, do not share responses and never use the service
