@@ -34,6 +34,25 @@ it('goes back to the configuration in use if a reload fails when requests alread
   expect(used).toEqual([100, 100, -7, 7, -100]);
 });
 
+it('goes back after a refused reload even if one of the services cannot', async () => {
+  const used: number[] = [];
+  let isBroken = false;
+  const feature = (name: string, use: (size: number) => void): Feature => ({
+    name,
+    dependsOn: ({ pageBounds }) => pageBounds,
+    start: ({ settings }) => ({ use: () => use(settings.pageBounds.maxPageSize) }),
+  });
+  const stuck = feature('stuck', (size) => {
+    if (isBroken) throw new Error(`stuck at ${size}`);
+  });
+  const other = feature('other', (size) => void used.push(size));
+  const upstream = await startFakeUpstream(exampleResponse);
+  const gateway = await startTestGateway({ upstream, features: [stuck, other] });
+  isBroken = true;
+  expect(await gateway.reload({ config: { pageBounds: { maxPageSize: 7 } } })).toMatchObject({ outcome: 'refused' });
+  expect(used).toEqual([100, 100]);
+});
+
 it('refuses a configuration that the listeners cannot use, and the one in use stays in use entirely', async () => {
   const closed: number[] = [];
   const unmountable: Feature = {

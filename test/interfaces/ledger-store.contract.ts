@@ -169,11 +169,15 @@ export function ledgerStoreContract(
       });
     });
 
-    it.each(JUDGED_NAMES)('stores each outcome of %s', async (judged) => {
+    it.each(JUDGED_NAMES)('stores violations and each outcome of %s', async (judged) => {
       const store = await storeWith();
       const checks = { [judged]: { passed: 1, reported: 2, refused: 3 } };
-      await store.write(batch({ traffic: [traffic(6, { checks })] }));
-      expect((await read(store)).traffic).toMatchObject([{ requests: 6, checks }]);
+      const found = entry();
+      const entries = [{ ...found, facts: { ...found.facts, check: judged } }];
+      await store.write(batch({ entries, traffic: [traffic(6, { checks })] }));
+      const stored = await read(store);
+      expect(stored.entries).toMatchObject([{ check: judged }]);
+      expect(stored.traffic).toMatchObject([{ requests: 6, checks }]);
     });
 
     // This order keeps a client that makes up parameter names from pushing other violations out of the store.
