@@ -72,7 +72,7 @@ export function createEngine(given: GivenParts, features: readonly Feature[]): E
             followed = follow(inUse.gateway);
           } catch (error) {
             inUse = before;
-            // The error that refuses the reload is the one to report.
+            // Errors while going back must not replace the one that refused the reload.
             if (before !== undefined) useServices(before.runs, onUndoError);
             throw error;
           }

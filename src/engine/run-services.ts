@@ -58,7 +58,7 @@ export async function openServices<Context>({ byService }: Runs<Context>, earlie
 
 /**
  * Tells the services that new requests begin to use this configuration. Throws the error of the first that cannot use
- * it. If there is an `onError`, as when a refused reload is undone, it gets the error, and the others are told, too.
+ * it. With `onError`, which is for undoing a refused reload, reports each error and tells the other services too.
  */
 export function useServices<Context>({ byService, context }: Runs<Context>, onError?: OnError): void {
   for (const [service, { value }] of byService)

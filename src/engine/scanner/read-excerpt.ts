@@ -60,7 +60,7 @@ export function readExcerpt(
         const to = (integers[event + layout.EVENT_VALUE / 4] as number) - start;
         if (kind === layout.EVENT_JSON) return JSON.parse(body.toString(encoding, from, to)) as unknown;
         // The items of a list often have the same value, such as the same type. Comparing a few bytes is faster than
-        // creating another string, whose hash would have to be computed again, too.
+        // creating another string, whose hash would also have to be computed again.
         if (!isRepeated(body, previous, from, to)) {
           previous.from = from;
           previous.to = to;
