@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { createProgress } from '../../bench/progress.ts';
 import { readCommandLine, wrongUsage } from '../command-line.ts';
-import { grouped, type ProofContext, type ProofResult } from './proof.ts';
+import { grouped, type ProofContext } from './proof.ts';
 import { PROOFS } from './rows.ts';
+import { runRow } from './run-row.ts';
 import { type ProvenRow, tableOf, writePage } from './trust-page.ts';
 
 const HELP = `Tests everything that docs/trust.md states, and prints a table of the results.
@@ -44,11 +45,7 @@ async function runAll(): Promise<readonly ProvenRow[]> {
   const rows: ProvenRow[] = [];
   for (const [index, proof] of chosen.entries()) {
     progress.say(`row ${index + 1} of ${chosen.length}: ${proof.id}`);
-    const result = await proof.run(context).catch((error: unknown): ProofResult => ({
-      cases: 0,
-      faults: [`the row failed: ${String(error)}`],
-      figures: '',
-    }));
+    const result = await runRow(proof, context);
     progress.say(
       `    ${result.faults.length === 0 ? 'green' : 'RED'}, ${grouped(result.cases)} cases. ${result.figures}`,
     );

@@ -18,8 +18,8 @@ const LEAST_SECONDS = 5;
 export interface OverloadOptions {
   readonly seconds: number;
   /**
-   * How long the upstream takes to respond, in milliseconds. With a long delay, the upstream's capacity depends less on
-   * the machine's speed.
+   * How long the upstream takes to respond, in milliseconds. The delay must be so long that the upstream's capacity, not
+   * the machine's speed, is the bottleneck.
    */
   readonly delayMs?: number;
   tick(text: string): void;
@@ -30,7 +30,7 @@ export interface OverloadOptions {
  * upstream's whole capacity and refuse all other requests immediately.
  */
 export function overloadUpstream(
-  { seconds, delayMs = 50, tick }: OverloadOptions,
+  { seconds, delayMs = 100, tick }: OverloadOptions,
   inScene = withScene,
 ): Promise<ProofResult> {
   return inScene(async ({ upstream, startGateway }) => {
