@@ -1,3 +1,4 @@
+import { ExpectedError } from './expected-error.ts';
 import { createFairQueue } from './fair-queue.ts';
 
 /** The bounds of a limiter. */
@@ -31,7 +32,7 @@ interface Waiter {
 }
 
 /** The error for a task that is refused because the queue is full or the task has waited too long. */
-export class LimiterRefusal extends Error {
+export class LimiterRefusal extends ExpectedError {
   override readonly name = 'LimiterRefusal';
   readonly reason: 'full' | 'timeout';
 

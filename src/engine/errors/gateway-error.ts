@@ -1,3 +1,4 @@
+import { ExpectedError } from '../../lib/expected-error.ts';
 import { ERRORS, type ErrorCode, type ErrorKind } from './catalogue.ts';
 
 /** A detail of an error. It never contains a value from the request or the response. */
@@ -19,7 +20,7 @@ export interface ErrorDetail {
 }
 
 /** The error that a stage throws to end a request. Only one function converts such errors to replies. */
-export class GatewayError extends Error {
+export class GatewayError extends ExpectedError {
   override readonly name = 'GatewayError';
   readonly code: string;
   readonly status: number;

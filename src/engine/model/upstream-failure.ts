@@ -1,3 +1,4 @@
+import { ExpectedError } from '../../lib/expected-error.ts';
 import { causeOfCode, errorCode, type FailureCause, type FailureFacts } from './failure-cause.ts';
 
 /** The ways in which an exchange with the upstream can end without a response (docs/rules.md §8, last three rows). */
@@ -16,7 +17,7 @@ const BY_KIND: Readonly<Record<Exclude<UpstreamFailureKind, 'aborted'>, FailureC
 };
 
 /** A failed exchange with the upstream. `retryAfterSeconds` is set if an attempt after that time might succeed. */
-export class UpstreamFailure extends Error {
+export class UpstreamFailure extends ExpectedError {
   override readonly name = 'UpstreamFailure';
   readonly kind: UpstreamFailureKind;
   readonly retryAfterSeconds: number | undefined;
