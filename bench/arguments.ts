@@ -20,7 +20,8 @@ Compares Portico with nginx, Varnish, HAProxy and proxies written for Node, on t
 
   --quick        run short warm-ups and rounds, in less than four minutes; the numbers are rough
   --only NAME    run only the part NAME, or all parts whose names begin with NAME-; may be repeated
-  --out FOLDER   write the results to this folder; the default is bench/ for a full run, otherwise bench/out/
+  --out FOLDER   write the results to this folder; by default, a full run writes RESULTS.md and results.svg to bench/,
+                 and everything else goes to bench/out/
   --strict       exit with 1 if a target is missed or, in a full run, not measured
   --against REF  compare the working tree with a git ref: new processes for each round, in alternating order
   --micro        measure the stages of a request separately: MICRO.md, micro.json

@@ -17,8 +17,6 @@ const USUAL = {
   /** After this many requests to a server, V8 optimizes few additional functions. */
   requestsUntilCompiled: 75_000,
   settling: 2.5,
-  micro: 35,
-  profile: 25,
 } as const;
 
 /** Returns the approximate duration of a run in seconds, on an otherwise idle machine. */
@@ -31,11 +29,10 @@ export function estimateSeconds(
   const latency = latencyScenario(effort);
   const { count, seconds } = effort.latency;
   const parts: Readonly<Record<(typeof OTHER_PARTS)[number], number>> = {
+    'warm-up': USUAL.startAndStop + (effort.warmUpCurve / 30_000) * (1 + USUAL.besidesRound / 0.25),
     latency: sum(latency.entries.map((one) => entrySeconds(latency, one, effort) + count * (seconds + 1) + 1)),
     start: effort.starts * (USUAL.startAndStop + USUAL.settling),
     memory: USUAL.startAndStop + 2 * USUAL.settling + effort.memoryKeys / USUAL.newKeysPerSecond,
-    micro: USUAL.micro,
-    profile: USUAL.profile,
   };
   return (
     USUAL.machine +

@@ -5,29 +5,29 @@ import { formatNumber } from './format-number.ts';
 import { commitOf } from './machine.ts';
 import { measureLatency } from './measure-latency.ts';
 import { measureMemory } from './measure-memory.ts';
-import { microReport } from './measure-micro.ts';
+import { measureWarmUp } from './measure-warm-up.ts';
 import { measureStart } from './measure-start.ts';
-import { profileReport } from './profile/measure-profile.ts';
-import { resultFiles } from './report/result-files.ts';
+import { detailFiles, summaryFiles } from './report/result-files.ts';
 import { targetsTable } from './report/targets-table.ts';
-import { type ReportFile, writeFiles } from './report/write-files.ts';
+import { writeFiles } from './report/write-files.ts';
 import type { Failure, Results } from './results.ts';
 import { runScenario, type ScenarioResult } from './run-scenario.ts';
-import { latencyScenario, type OTHER_PARTS, wantedParts, wantedScenarios } from './scenarios/all.ts';
+import { latencyScenario, type OTHER_PARTS, wantedParts, wantedScenarios, warmUpScenario } from './scenarios/all.ts';
 import type { Effort } from './scenarios/effort.ts';
 import type { Session } from './session.ts';
 import { judgeTargets } from './targets.ts';
 
 /** Measures the selected parts, writes the results and prints the verdicts. Returns the exit code. */
 export async function measureAll(options: Arguments, session: Session): Promise<number> {
-  const { results, files } = await measureParts(options, session);
+  const results = await measureParts(options, session);
   const isWhole = !options.quick && options.only.length === 0;
-  const out = options.out === undefined ? join(import.meta.dirname, isWhole ? '' : 'out') : resolve(options.out);
+  const details = options.out === undefined ? join(import.meta.dirname, 'out') : resolve(options.out);
+  const summary = isWhole && options.out === undefined ? import.meta.dirname : details;
   // All files are written at the end, so that an interrupted run does not leave a mixture of files from two commits.
-  const all = [...resultFiles(results), ...files];
-  writeFiles(all, out);
+  writeFiles(summaryFiles(results), summary);
+  writeFiles(detailFiles(results), details);
   const verdicts = judgeTargets(results);
-  session.context.progress.say(`written to ${out}: ${all.map(({ name }) => name).join(', ')}`);
+  session.context.progress.say(`written: ${join(summary, 'RESULTS.md')}, ${join(details, 'DETAILS.md')}`);
   process.stdout.write(`\n${targetsTable(verdicts)}`);
   if (results.failures.length > 0) {
     process.stderr.write(`\n${results.failures.map(({ part, message }) => `FAILED: ${part}: ${message}\n`).join('')}`);
@@ -43,13 +43,7 @@ export function lateness(seconds: number, { maxMinutes }: Effort): string | unde
   return `the run took ${formatNumber(seconds / 60)} minutes and may take ${maxMinutes}`;
 }
 
-interface Measured {
-  readonly results: Results;
-  /** The report files for the micro-benchmarks and the profile. */
-  readonly files: readonly ReportFile[];
-}
-
-async function measureParts({ only }: Arguments, session: Session): Promise<Measured> {
+async function measureParts({ only }: Arguments, session: Session): Promise<Results> {
   const { startedAt, machine, effort, context } = session;
   const { progress } = context;
   const wanted = wantedScenarios(effort, only);
@@ -77,13 +71,10 @@ async function measureParts({ only }: Arguments, session: Session): Promise<Meas
     const result = await attempt(scenario.id, () => runScenario(scenario, context));
     if (result !== undefined) scenarios.push(result);
   }
+  const warmUpCurve = await other('warm-up', () => measureWarmUp(warmUpScenario(effort), effort.warmUpCurve, context));
   const latency = await other('latency', () => measureLatency(latencyScenario(effort), effort.latency, context));
   const start = await other('start', () => measureStart(effort.starts, context));
   const memory = await other('memory', () => measureMemory(effort.memoryKeys, context));
-  const files = [
-    ...((await other('micro', () => microReport(effort.name, session))) ?? []),
-    ...((await other('profile', () => profileReport('hit', effort.name, session))) ?? []),
-  ];
   const commit = commitOf();
   if (commit !== machine.commit)
     failures.push({ part: 'commit', message: `it was ${machine.commit} at the start and is ${commit} at the end` });
@@ -91,6 +82,18 @@ async function measureParts({ only }: Arguments, session: Session): Promise<Meas
   const late = only.length === 0 ? lateness(seconds, effort) : undefined;
   if (late !== undefined) failures.push({ part: 'duration', message: late });
   progress.say(`the measurements took ${formatNumber(seconds / 60)} minutes`);
-  const measured = { seconds, scenarios, latency, start, memory, failures, files: files.map(({ name }) => name) };
-  return { results: { startedAt, effort: effort.name, warmUp: effort.warmUp, only, machine, ...measured }, files };
+  return {
+    startedAt,
+    effort: effort.name,
+    warmUp: effort.warmUp,
+    only,
+    machine,
+    seconds,
+    scenarios,
+    warmUpCurve,
+    latency,
+    start,
+    memory,
+    failures,
+  };
 }

@@ -1,6 +1,7 @@
 import type { Machine } from './machine.ts';
 import type { LatencyRow } from './measure-latency.ts';
 import type { MemoryResult } from './measure-memory.ts';
+import type { WarmUpCurve } from './measure-warm-up.ts';
 import type { StartResult } from './measure-start.ts';
 import type { WarmUpRule } from './warm-up.ts';
 import type { ScenarioResult, ScenarioRow } from './run-scenario.ts';
@@ -25,11 +26,7 @@ export interface Results {
   readonly latency?: readonly LatencyRow[] | undefined;
   readonly start?: StartResult | undefined;
   readonly memory?: MemoryResult | undefined;
-  /**
-   * The names of the other files that the run wrote. They are stored next to results.json and belong to the same
-   * commit.
-   */
-  readonly files: readonly string[];
+  readonly warmUpCurve?: WarmUpCurve | undefined;
   readonly failures: readonly Failure[];
 }
 

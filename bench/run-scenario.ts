@@ -3,6 +3,7 @@ import { countMetric } from './count-metric.ts';
 import { type CpuTimes, mapTimes, totalOf } from './cpu-time.ts';
 import { formatNumber } from './format-number.ts';
 import { freePort } from './free-port.ts';
+import { withNeighbor } from './neighbor.ts';
 import type { StartedPeer } from './peers/peer.ts';
 import type { Progress } from './progress.ts';
 import { type Proof, verifyResponse } from './verify-response.ts';
@@ -15,6 +16,7 @@ import { measureYardstick } from './yardstick.ts';
 
 /** One round of measurements of a single server. */
 export interface Round {
+  readonly requests: number;
   readonly requestsPerSecond: number;
   /** The CPU time of a single request in microseconds, summed over all of the server's processes and threads. */
   readonly cpuUs: number;
@@ -105,11 +107,15 @@ async function measureEntry(scenario: Scenario, entry: Entry, context: RunContex
   try {
     const violationsBefore = await violationsOf(one);
     const warmed = await warmEntry(scenario, one, context);
-    const measured: Round[] = [];
-    for (let round = 0; round < rounds.count; round += 1) {
-      progress.tick(`${id}: ${entry.peer.label}, round ${round + 1} of ${rounds.count}`);
-      measured.push(await measureRound(scenario, one, rounds.seconds));
-    }
+    const measureAll = async () => {
+      const measured: Round[] = [];
+      for (let round = 0; round < rounds.count; round += 1) {
+        progress.tick(`${id}: ${entry.peer.label}, round ${round + 1} of ${rounds.count}`);
+        measured.push(await measureRound(scenario, one, rounds.seconds));
+      }
+      return measured;
+    };
+    const measured = scenario.hasNeighbor === true ? await withNeighbor(measureAll) : await measureAll();
     await verifyResponse(`${entry.peer.label}, after the rounds`, one.started.port, scenario, entry.request);
     const violations = (await violationsOf(one)) - violationsBefore;
     if (violations > 0) throw new Error(`${entry.peer.label}, ${id}: ${violations} violations were counted`);
@@ -159,7 +165,8 @@ export async function warmEntry(
 export async function measureRound(scenario: Scenario, one: Running, seconds: number): Promise<Round> {
   const { result, cpuNs } = await guarded(scenario, one, () => loadRound(scenario, one, seconds));
   const threadsUs = mapTimes((group) => cpuNs[group] / 1000 / result.requests);
-  return { requestsPerSecond: result.requests / result.seconds, cpuUs: totalOf(threadsUs), threadsUs };
+  const { requests } = result;
+  return { requests, requestsPerSecond: requests / result.seconds, cpuUs: totalOf(threadsUs), threadsUs };
 }
 
 async function guarded<T>({ id }: Scenario, { entry, started }: Running, step: () => Promise<T>): Promise<T> {

@@ -4,7 +4,6 @@ import type { Arguments } from '../arguments.ts';
 import { type ReportFile, writeFiles } from '../report/write-files.ts';
 import { measureRound, type Round, type RunContext, startEntry, warmEntry } from '../run-scenario.ts';
 import { allScenarios } from '../scenarios/all.ts';
-import type { Effort } from '../scenarios/effort.ts';
 import type { Entry, Rounds, Scenario } from '../scenarios/scenario.ts';
 import type { Session } from '../session.ts';
 import { spreadOf } from '../spread.ts';
@@ -34,15 +33,6 @@ export async function measureProfile(name: string, args: Arguments, session: Ses
   writeFiles(all, out);
   session.context.progress.say(`written to ${out}: ${all.map((file) => file.name).join(', ')}`);
   return 0;
-}
-
-/** Profiles the first Portico peer in a scenario and returns a summary and a flame graph. */
-export async function profileReport(
-  name: string,
-  effort: Effort['name'],
-  session: Session,
-): Promise<readonly ReportFile[]> {
-  return (await profileScenario(name, effort === 'quick' ? QUICK : FULL, session)).files;
 }
 
 async function profileScenario(

@@ -4,11 +4,11 @@ import type { ScenarioRow } from '../run-scenario.ts';
 
 const SHOWN = new Set([
   'hit',
+  'hit-busy',
   'hit-gzip',
   'not-modified',
   'miss-distinct',
   'miss-undocumented',
-  'miss-same',
   'passthrough',
 ]);
 const WIDTH = 900;

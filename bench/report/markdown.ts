@@ -3,56 +3,45 @@ import type { Machine } from '../machine.ts';
 import type { Results } from '../results.ts';
 import type { ScenarioRow } from '../run-scenario.ts';
 import { judgeTargets, type Verdict } from '../targets.ts';
-import { COMPILING_PER_SECOND, type WarmUpRule } from '../warm-up.ts';
 import { machineLines } from './machine-lines.ts';
-import { latencyTable, memoryTable, startTable } from './other-tables.ts';
+import { latencyTable, memoryTable, startTable, warmUpTable } from './other-tables.ts';
 import { scenarioTable } from './scenario-table.ts';
 import { targetsTable } from './targets-table.ts';
 
 /** If the machine's load before the run is above this value, the results report that the machine was busy. */
 const BUSY = 0.1;
 
-/** Returns the contents of RESULTS.md. */
-export function toMarkdown(results: Results, chart: string | undefined): string {
-  const { machine, scenarios, latency, start, memory, effort, startedAt } = results;
-  const words = [effort === 'quick' && '--quick', ...results.only.map((name) => `--only ${name}`)].filter(Boolean);
-  const command = ['npm run bench', ...(words.length > 0 ? ['--', ...words] : [])].join(' ');
+/** Returns the contents of RESULTS.md: the verdicts and the machine, on one page. */
+export function toSummary(results: Results, chart: string): string {
   const verdicts = judgeTargets(results);
   return [
-    '# Benchmark results',
-    '',
-    `Written by \`${command}\` on ${startedAt.slice(0, 10)}, commit ${machine.commit}; do not edit.`,
-    ...(effort === 'quick'
-      ? ['', '**This was a quick run: the warm-ups and rounds are short, and the numbers are rough.**']
-      : []),
-    ...results.failures.flatMap(({ part, message }) => ['', `**${part} failed: ${message.split('\n')[0] ?? ''}**`]),
-    ...busyNote(machine),
-    '',
-    '## Targets',
-    '',
+    ...header('Benchmark results', results),
     countLine(verdicts),
     '',
     targetsTable(verdicts),
-    ...(chart === undefined ? [] : [`![CPU per request](${chart})`, '']),
-    ...otherFiles(results),
-    '## Machine',
+    `![CPU per request](${chart})`,
     '',
-    ...machineLines(machine),
+    ...machineLines(results.machine),
     `- The run took ${formatNumber(results.seconds / 60)} minutes.`,
     '',
-    '## How it was measured',
-    '',
-    methodOf(results.warmUp),
-    '',
-    '## Results',
+  ].join('\n');
+}
+
+/** Returns the contents of DETAILS.md: all measurements and the servers' configurations. */
+export function toDetails(results: Results): string {
+  const { scenarios, warmUpCurve, latency, start, memory } = results;
+  return [
+    ...header('Benchmark results in detail', results),
+    ...machineLines(results.machine),
     '',
     '¹ This server does not authenticate callers, so it does less work than the others.',
     '',
     ...scenarios.map(scenarioTable),
+    ...(warmUpCurve === undefined ? [] : [warmUpTable(warmUpCurve)]),
     ...(latency === undefined ? [] : [latencyTable(latency)]),
     ...(start === undefined ? [] : [startTable(start)]),
     ...(memory === undefined ? [] : [memoryTable(memory)]),
-    '## Appendix: configurations',
+    '## Configurations',
     '',
     'The servers’ configurations, without port numbers.',
     '',
@@ -60,10 +49,21 @@ export function toMarkdown(results: Results, chart: string | undefined): string 
   ].join('\n');
 }
 
-function otherFiles({ files }: Results): string[] {
-  const shown = files.filter((name) => name.endsWith('.md'));
-  if (shown.length === 0) return [];
-  return [`Also from this run: ${shown.map((name) => `[${name}](${name})`).join(', ')}.`, ''];
+function header(title: string, { machine, effort, only, startedAt, failures }: Results): string[] {
+  const words = [effort === 'quick' && '--quick', ...only.map((name) => `--only ${name}`)].filter(Boolean);
+  const command = ['npm run bench', ...(words.length > 0 ? ['--', ...words] : [])].join(' ');
+  return [
+    `# ${title}`,
+    '',
+    `Written by \`${command}\` on ${startedAt.slice(0, 10)}, commit ${machine.commit}; do not edit. The [README](README.md)
+describes the method.`,
+    ...(effort === 'quick'
+      ? ['', '**This was a quick run: the warm-ups and rounds are short, and the numbers are rough.**']
+      : []),
+    ...failures.flatMap(({ part, message }) => ['', `**${part} failed: ${message.split('\n')[0] ?? ''}**`]),
+    ...busyNote(machine),
+    '',
+  ];
 }
 
 function countLine(verdicts: readonly Verdict[]): string {
@@ -71,28 +71,6 @@ function countLine(verdicts: readonly Verdict[]): string {
   const rest = count('not measured') === 0 ? '' : `, ${count('not measured')} not measured`;
   return `Of ${verdicts.length} targets, ${count('met')} were met and ${count('missed')} were missed${rest}.`;
 }
-
-/** Returns the description of the method. */
-const methodOf = ({ requests, maxSeconds }: WarmUpRule) =>
-  `Only one server runs at a time. It has one core to itself; wrk, the upstream and the benchmark share the other one.
-Each server is started, verified, warmed up, measured in all its rounds, and stopped before the next one starts. The
-yardstick is the CPU time that a fixed task takes on the same core just before the server starts. If the yardsticks of
-two rows differ, the machine’s speed changed between the two measurements, and the ratio of the rows is less reliable.
-
-The warm-up sends at least ${formatNumber(requests, 0)} requests. For V8-based servers, it continues until fewer than ${COMPILING_PER_SECOND} functions per second
-are optimized, according to V8’s log. It takes at most ${maxSeconds} s. If a server needs longer, its row states that the warm-up
-was incomplete.
-
-The tables show the median of the rounds, with the smallest and the largest value. CPU per request is the CPU time of
-all the server’s processes and threads, from the scheduler’s counters, divided by the number of requests. It is the
-most important number, because throughput also depends on the programs on the other core. Ratios compare the medians
-of the table’s first Portico row (bold) with those of the other rows: for CPU, lower is better; for requests per
-second, higher is better.
-
-Before and after the rounds, one response from each server is compared byte for byte with the upstream’s page, and the
-headers of Portico’s response must show that it was a hit, a validated miss or a passthrough. During the rounds, the
-number of error statuses and the bytes per response must be as expected, and Portico’s metrics must account for every
-request.`;
 
 function busyNote({ busyBefore }: Machine): string[] {
   if (busyBefore < BUSY) return [];

@@ -1,6 +1,7 @@
 import { formatNumber } from '../format-number.ts';
 import type { LatencyRow } from '../measure-latency.ts';
 import type { MemoryResult } from '../measure-memory.ts';
+import type { WarmUpCurve } from '../measure-warm-up.ts';
 import type { StartResult } from '../measure-start.ts';
 
 /** Returns the table of latencies at half of each server's peak rate. */
@@ -22,6 +23,25 @@ export function latencyTable(rows: readonly LatencyRow[]): string {
       });
       return `| ${[label, ...rates, ...times].join(' | ')} |`;
     }),
+    '',
+  ].join('\n');
+}
+
+/** Returns the table of CPU time per request while a fresh process warms up, with about fifteen windows. */
+export function warmUpTable({ requestsUntilWarm, finalCpuUs, windows }: WarmUpCurve): string {
+  let sent = 0;
+  const every = Math.max(1, Math.round(windows.length / 15));
+  const shown = windows
+    .map(({ requests, cpuUs }) => ({ sent: (sent += requests), cpuUs }))
+    .filter((_, at) => at % every === 0 || at === windows.length - 1);
+  return [
+    '### Warm-up of a hit',
+    '',
+    `A fresh process stays within 20% of its final CPU time (${formatNumber(finalCpuUs, 1)} µs) after ${formatNumber(requestsUntilWarm, 0)} requests.`,
+    '',
+    `| requests | ${shown.map((one) => formatNumber(one.sent, 0)).join(' | ')} |`,
+    `| --- | ${shown.map(() => '---:').join(' | ')} |`,
+    `| CPU µs/request | ${shown.map(({ cpuUs }) => formatNumber(cpuUs, 0)).join(' | ')} |`,
     '',
   ].join('\n');
 }

@@ -22,5 +22,5 @@ function limitOf({ limit, unit }: Target): string {
 }
 
 function withUnit(value: number, unit: Target['unit']): string {
-  return `${formatNumber(value, unit === '×' ? 2 : value < 10 ? 2 : 0)}${unit === '%' ? '' : ' '}${unit}`;
+  return `${formatNumber(value, unit === '×' ? 2 : value < 10 ? 2 : 0)}${unit === '%' ? '' : ' '}${unit}`.trimEnd();
 }

@@ -9,7 +9,7 @@ import { refusedScenarios } from './refused.ts';
 import type { Scenario } from './scenario.ts';
 
 /** The names of the parts that are not scenarios. */
-export const OTHER_PARTS = ['latency', 'start', 'memory', 'micro', 'profile'] as const;
+export const OTHER_PARTS = ['warm-up', 'latency', 'start', 'memory'] as const;
 
 /** Returns all scenarios, in the order in which they run and are reported. */
 export function allScenarios(effort: Effort): readonly Scenario[] {
@@ -62,4 +62,9 @@ export function latencyScenario(effort: Effort): Scenario {
   if (hit === undefined) throw new Error('there is no scenario called hit');
   const wanted = new Set(['node-http', 'nginx-cache-tuned', 'portico-hit']);
   return withEntries(hit, ({ peer }) => wanted.has(peer.id));
+}
+
+/** Returns the scenario whose server is also measured while it warms up. */
+export function warmUpScenario(effort: Effort): Scenario {
+  return withEntries(latencyScenario(effort), ({ peer }) => peer.id === 'portico-hit');
 }

@@ -17,6 +17,8 @@ export interface Effort {
   /** The numbers of distinct keys in the `keys` scenario, in ascending order. */
   readonly keys: readonly number[];
   readonly latency: Rounds;
+  /** The number of requests in the measurement of a warm-up. */
+  readonly warmUpCurve: number;
   readonly starts: number;
   readonly memoryKeys: number;
   /** The maximum duration of a run of all parts, including the installation. A run that takes longer fails. */
@@ -33,21 +35,24 @@ export const FULL: Effort = {
   side: { count: 5, seconds: 0.6 },
   warmUp: { requests: 20_000, maxSeconds: 15 },
   // These parts and servers are omitted because either no target depends on them or another scenario measures them.
-  without: ['refused', 'miss-gzip'],
+  without: ['refused', 'miss-gzip', 'miss-same', 'hit-2k', 'hit-200k', 'hit-1c', 'hit-256c'],
   withoutPeers: [
-    'hit-2k/node-http',
-    'hit-200k/node-http',
-    'hit-1c/node-http',
-    'hit-256c/node-http',
+    'hit/nginx-cache',
+    'hit-busy/nginx-cache-tuned',
+    'not-modified/nginx-cache-tuned',
+    'miss-stored/nginx-cache',
+    'miss-distinct/fastify-http-proxy',
+    'miss-distinct/nginx-pass',
     'hit-gzip/nginx-gzip',
     'miss-distinct/portico-responses-off',
     'miss-distinct/haproxy',
   ],
   keys: [1, 100_000],
-  latency: { count: 5, seconds: 3 },
+  latency: { count: 5, seconds: 2 },
+  warmUpCurve: 400_000,
   starts: 5,
-  memoryKeys: 1_000_000,
-  maxMinutes: 20,
+  memoryKeys: 300_000,
+  maxMinutes: 12,
 };
 
 /**
@@ -60,19 +65,20 @@ export const QUICK: Effort = {
   side: { count: 5, seconds: 0.25 },
   warmUp: { requests: 10_000, maxSeconds: 1.5 },
   without: [
+    'hit-busy',
+    'warm-up',
     'hit-2k',
     'hit-200k',
     'hit-1c',
     'hit-256c',
     'refused',
     'miss-gzip',
+    'miss-same',
     'miss-distinct-2k',
     'miss-distinct-200k',
     'keys',
     'operations',
     'memory',
-    'micro',
-    'profile',
   ],
   withoutPeers: [
     'portico-responses-off',
@@ -86,6 +92,7 @@ export const QUICK: Effort = {
   ],
   keys: [1, 10_000],
   latency: { count: 3, seconds: 1 },
+  warmUpCurve: 200_000,
   starts: 3,
   memoryKeys: 100_000,
   maxMinutes: 4,

@@ -62,6 +62,8 @@ export interface Scenario {
   readonly upstream: UpstreamVariant['kind'];
   readonly connections: number;
   readonly rounds: Rounds;
+  /** True if another program competes for the server's core during the rounds. */
+  readonly hasNeighbor?: boolean;
   readonly entries: readonly Entry[];
   /**
    * The approximate number of requests per second that each server handles. It is used to estimate the duration of a

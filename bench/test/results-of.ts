@@ -16,7 +16,7 @@ export function row(
     peer,
     label: peer,
     authenticates: true,
-    rounds: [{ cpuUs, requestsPerSecond, threadsUs }],
+    rounds: [{ requests: 1000, cpuUs, requestsPerSecond, threadsUs }],
     stalls: 0,
     cpuUs: spreadOf([cpuUs]),
     requestsPerSecond: spreadOf([requestsPerSecond]),
@@ -59,7 +59,6 @@ export function resultsOf(
     seconds: 1000,
     scenarios: Object.entries(rows).map(([id, own]) => ({ id, title: id, rows: own, skipped: [] })),
     failures: [],
-    files: [],
     ...more,
   };
 }

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import { type PageSize, questionPage } from '../../pages.ts';
 
-const [port, size] = process.argv.slice(2);
+const [port, size, ...extra] = process.argv.slice(2);
 const body = questionPage(size as PageSize);
-const headers = ['Content-Type', 'application/json;charset=UTF-8', 'Content-Length', String(body.length)];
+const headers = ['Content-Type', 'application/json;charset=UTF-8', 'Content-Length', String(body.length), ...extra];
 
 createServer((_request, response) => {
   response.writeHead(200, headers);
