@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
+import { CHECK_NAMES } from '../../src/engine/model/checks.ts';
 import { packageRoot } from '../../src/lib/package-root.ts';
 import { explainLine, type ExplainStep } from '../../src/engine/pipeline/explain.ts';
 import { exampleResponse } from '../builders/example-response.ts';
@@ -43,7 +44,7 @@ describe('--format json', () => {
   it.each<[command: string, path: string, members: string]>([
     ['plan', '', 'version kind operations undocumented'],
     ['plan', 'operations.0', 'operation method path checks errors stages moved overrides'],
-    ['plan', 'operations.0.checks', 'authentication requests permissions pageBounds responses undocumented'],
+    ['plan', 'operations.0.checks', CHECK_NAMES.join(' ')],
     ['plan', 'undocumented', 'stages'],
     ['permissions', '', 'version kind operations'],
     ['permissions', 'operations.0', 'operation method path access'],

@@ -42,10 +42,9 @@ function ruleTable(
   );
 }
 
-// The inferred operations have no numbers.
+// The inferred operations have no numbers, so their ids are listed.
 function numbers(found: typeof operations): string {
-  const rows = found.flatMap(({ row }) => row ?? []).map(String);
-  return [...rows, ...(found.length > rows.length ? ['comment writes'] : [])].join(', ');
+  return found.map(({ row, id }) => (row === undefined ? code(id) : String(row))).join(', ');
 }
 
 /** The parts of the document that have extensions, by the definition in the schema for vendor extensions. */

@@ -18,7 +18,7 @@ interface Check {
   readonly toFix: string;
 }
 
-/** The six checks, in the order in which they are applied to a request. */
+/** The checks, in the order in which they are applied to a request. */
 export const CHECKS = {
   authentication: {
     levels: { observe: 'report', staging: 'enforce', strict: 'enforce' },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ladderRows } from '../../../src/features/levels/ladder-rows.ts';
 import type { LadderEntry } from '../../../src/features/levels/level-entry.ts';
-import type { CheckLevel } from '../../../src/engine/model/checks.ts';
+import { type CheckLevel, OPERATION_CHECKS } from '../../../src/engine/model/checks.ts';
 import type { LedgerEntry, CheckCounts, LedgerSnapshot } from '../../../src/engine/model/ledger-entry.ts';
 import { entryWith } from '../../workbench/report/report-fixtures.ts';
 import { levelsOf, NOW, snapshotOf, decisionWith } from './entries.ts';
@@ -19,11 +19,7 @@ describe('the rows of the ladder', () => {
   it('exist for each check of each operation, except undocumented, which has no operation', () => {
     const rows = ladderRows([levelsOf('listIdeas'), levelsOf('listUsers')], snapshotOf(), state(), 1000, nothing);
     expect(rows.map(({ operation, check }) => `${operation} ${check}`)).toEqual(
-      ['listIdeas', 'listUsers'].flatMap((id) =>
-        ['authentication', 'requests', 'responses', 'permissions', 'pageBounds', 'errors'].map(
-          (check) => `${id} ${check}`,
-        ),
-      ),
+      ['listIdeas', 'listUsers'].flatMap((id) => [...OPERATION_CHECKS, 'errors'].map((check) => `${id} ${check}`)),
     );
   });
 
