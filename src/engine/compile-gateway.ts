@@ -2,6 +2,7 @@ import { knownDefaultPageSize, toOperationCacheOptions } from './cache/cache-opt
 import { optionsOf } from './config/configurable.ts';
 import type { Settings } from './config/settings.ts';
 import { challengesOf } from './identity/refusals.ts';
+import type { Scheme } from './identity/verifier.ts';
 import { verifierOf } from './identity/verifiers.ts';
 import { boundedMemo } from '../lib/bounded-maps.ts';
 import { isPlainObject } from '../lib/plain-object.ts';
@@ -73,7 +74,7 @@ export interface PlanSources {
   readonly authenticator: Authenticator;
   readonly cache: PageCache;
   readonly failingPages: FailingPages;
-  readonly features: Pick<RunningFeatures, 'levels' | 'messages'>;
+  readonly features: Pick<RunningFeatures, 'levels' | 'messages' | 'verifiers'>;
   readonly guard: AudienceGuard;
   readonly lookUp: FetchJson;
   readonly ownership: Ownership;
@@ -87,11 +88,13 @@ export interface PlanSources {
 
 /** Compiles the plans of all operations, with the given stages of features, and creates the gateway from them. */
 export function compileGateway(sources: PlanSources, features: readonly FeatureStage[]): CompiledGateway {
-  const { settings, start, clock, guard, authenticator } = sources;
-  const { levels, messages } = sources.features;
+  const { settings, start, clock, guard } = sources;
+  const { levels, messages, verifiers } = sources.features;
   const { contract, permissions } = start;
   const { authentication } = settings;
-  const challenge = challengesOf([verifierOf(authentication).scheme], authentication.realm);
+  const authenticator = sources.authenticator.precededBy(verifiers);
+  const schemes = acceptedSchemes(settings, sources.features);
+  const challenge = challengesOf(schemes, authentication.realm);
   const requirementOf = boundedMemo(MAX_PERMISSIONS, (permission: string) => permissions.compile({ permission }));
   const decidePermission: CompiledGateway['decidePermission'] = (permission, grants) =>
     decide(requirementOf(permission), grants, 'not-checked');
@@ -146,6 +149,12 @@ export function compileGateway(sources: PlanSources, features: readonly FeatureS
     ...access,
   };
 }
+
+/** Returns the schemes of the credentials that are accepted, in the order of the verifiers. */
+export const acceptedSchemes = (
+  { authentication }: Pick<Settings, 'authentication'>,
+  { verifiers }: Pick<RunningFeatures, 'verifiers'>,
+): readonly Scheme[] => [...verifiers.map(({ scheme }) => scheme), verifierOf(authentication).scheme];
 
 /** Returns all known addresses of the legacy server, whether or not they receive requests. */
 function legacyAddressesOf({ upstream }: Settings, { address }: Start): LegacyAddresses {

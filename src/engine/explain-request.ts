@@ -8,12 +8,17 @@ import { explain, type ExplainStep } from './pipeline/explain.ts';
 import { compilePlan } from './pipeline/plan.ts';
 import { type ExplainRequest, type DryRun, dryRunGateway, type Seen, SINK } from './pipeline/dry-run.ts';
 import { stagePlanners } from './pipeline/stage-order.ts';
-import { verifierOf } from './identity/verifiers.ts';
 import { openTrustingAuthenticator } from './identity/open-authenticator.ts';
 import type { KeyedHash } from './identity/verify-credential.ts';
 import type { CompiledGateway } from './pipeline/compiled-gateway.ts';
 import type { RunningFeatures } from './run-features.ts';
-import { disabledOperations, type PlanSources, stageServices, undocumentedPlan } from './compile-gateway.ts';
+import {
+  acceptedSchemes,
+  disabledOperations,
+  type PlanSources,
+  stageServices,
+  undocumentedPlan,
+} from './compile-gateway.ts';
 
 /** What a dry run is made of: the configuration in use. */
 export interface Explained extends PlanSources {
@@ -73,7 +78,7 @@ function dryRunOf(inUse: Explained): DryRun {
         });
       return arrival;
     },
-    accepted: [verifierOf(settings.authentication).scheme.name],
+    accepted: [...new Set(acceptedSchemes(settings, features).map(({ name }) => name))],
     describe: features.describe,
     seen,
     lookUps,
@@ -131,7 +136,7 @@ function withoutEffects(inUse: Explained, lookUp: FetchJson): PlanSources {
       of: (principal, nodeId) => ownership.of(principal, nodeId, lookUpAuthor),
     },
     lookUp,
-    features: { levels: undefined, messages: {} },
+    features: { levels: undefined, messages: {}, verifiers: [] },
     purge: () => 0,
     recordTrace: nothing,
   };

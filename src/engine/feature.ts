@@ -4,6 +4,7 @@ import type { Configurable, Settings } from './config/settings.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { PageStore, PageStoreParts } from './cache/page-store.ts';
 import type { Contract } from './contract/load-contract.ts';
+import type { Verifier } from './identity/verifier.ts';
 import type { AcceptedViolations, IsAccepted } from './model/acceptance.ts';
 import type { FeatureCommand } from './feature-command.ts';
 import type { InForce } from './model/in-force.ts';
@@ -195,6 +196,8 @@ export interface RunningFeature {
   readonly records?: Records;
   /** The levels that differ from the configuration. At most one feature has any. */
   readonly levels?: LevelSource;
+  /** Verifiers of the feature's own credentials. They stand, in order, before the one that `authentication` names. */
+  readonly verifiers?: readonly Verifier[];
   readonly stages?: readonly FeatureStage[];
   /**
    * Stages that decide as `stages` do, but have no effect: they count and store nothing. `portico explain` runs them.

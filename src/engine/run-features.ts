@@ -2,6 +2,7 @@ import { optionsOf } from './config/configurable.ts';
 import type { PreparedFeature } from './config/settings.ts';
 import type { Contract } from './contract/load-contract.ts';
 import type { Feature, FeatureContext, LevelSource, Records, RunningFeature } from './feature.ts';
+import type { Verifier } from './identity/verifier.ts';
 import type { AdminRoute } from './http/admin-route.ts';
 import type { OperatorPage } from './http/operator-page.ts';
 import type { PublicMiddleware } from './http/public-app.ts';
@@ -22,6 +23,8 @@ import type { Metrics } from './telemetry/metrics.ts';
 
 /** The features at work under one configuration. */
 export interface RunningFeatures {
+  /** The features' verifiers, in their order. */
+  readonly verifiers: readonly Verifier[];
   readonly stages: readonly FeatureStage[];
   /** The stages without effects that `portico explain` runs. */
   readonly passive: readonly FeatureStage[];
@@ -200,6 +203,7 @@ export function joinFeatures<Context extends FeatureNeeds>(
   const withHeaders = running.filter((one) => one.addHeaders !== undefined);
   const withMembers = running.filter((one) => one.logMembers !== undefined);
   return {
+    verifiers: running.flatMap(({ verifiers = [] }) => verifiers),
     stages: running.flatMap(({ stages = [] }) => stages),
     passive: running.flatMap(({ stages = [], passiveStages = stages }) => passiveStages),
     middleware: running.flatMap(({ middleware = [] }) => middleware),

@@ -85,6 +85,7 @@ export function gatewayWith({ plan: planParts = {}, ...parts }: FakeGatewayParts
       forget: () => undefined,
       expireCallers: () => undefined,
       calibrate: () => Promise.resolve({ kind: 'calibrated' }),
+      precededBy: () => gateway.authenticator,
     },
     targets: createTargets({
       contract,

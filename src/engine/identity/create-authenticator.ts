@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { CheckLevel } from '../model/checks.ts';
-import { ANONYMOUS, type Principal, verifiedAudience } from '../model/principal.ts';
+import { type Access, ANONYMOUS, type Principal, verifiedAudience } from '../model/principal.ts';
 import type { AuthenticationTrace } from '../model/trace.ts';
 import type { IdentityOptions } from './identity-options.ts';
 import type { LoginLimits } from './login-limits.ts';
@@ -58,6 +58,8 @@ export interface Authenticator extends CredentialMemory {
    * shorter while the result is pending.
    */
   calibrate(): Promise<Calibration>;
+  /** Returns an authenticator that asks these verifiers first, in order, and has the same memory. */
+  precededBy(verifiers: readonly Verifier[]): Authenticator;
 }
 
 /** An authenticator's dependencies and state. */
@@ -87,13 +89,22 @@ interface Claim {
 }
 
 /**
- * Creates an authenticator from verifiers, of which the first that knows the scheme of a credential decides, and a cache of verification results. At the `enforce` level, every caller
- * whose credential cannot be verified is refused.
+ * Creates an authenticator from verifiers, of which the first that knows a credential decides, and a cache of verification
+ * results. At the `enforce` level, every caller whose credential cannot be verified is refused.
  */
 export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
-  const { options, verifiers, hash = createKeyedHash() } = parts;
-  const { limits, revocations } = parts;
+  const { options, verifiers, hash = createKeyedHash(), limits, revocations } = parts;
   const check = createCredentialCheck({ options, hash, limits, revocations });
+  return authenticatorWith(verifiers, { options, hash, revocations, check });
+}
+
+/** What authenticators with the same memory share. */
+interface SharedParts extends Pick<Required<AuthenticatorParts>, 'options' | 'hash' | 'revocations'> {
+  readonly check: ReturnType<typeof createCredentialCheck>;
+}
+
+function authenticatorWith(verifiers: readonly Verifier[], shared: SharedParts): Authenticator {
+  const { options, hash, revocations, check } = shared;
   const refusals = createRefusals(
     verifiers.map(({ scheme }) => scheme),
     options.realm,
@@ -117,11 +128,16 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
     principals: Principals,
   ): Approval | Promise<Approval> {
     const { clientAddress, level, now } = input;
-    const unverified = (reason: string) => ({ principal: principals.unverified(credential.name), reason });
+    const unverified = (reason: string) => ({
+      principal: principals.unverified(credential.name, verifier.withheld),
+      reason,
+    });
     if (level === 'off') return unverified('off');
-    const verified = (name: string) => ({ principal: principals.verified(name, credential.authorization) });
+    const verified = ({ name, access }: { readonly name: string; readonly access?: Access | undefined }) => ({
+      principal: principals.verified(name, credential.authorization, access),
+    });
     const recognized = check.recognize(credential.authorization, now);
-    if (recognized !== undefined) return verified(recognized.name);
+    if (recognized !== undefined) return verified(recognized);
     const verdict = check.verify(verifier, credential, clientAddress(), now);
     if (level === 'report' && verifier.asksUpstream && !input.needsVerification) {
       // This request does not wait for the verification, but later requests can use the result.
@@ -129,21 +145,26 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
       return unverified('verification_pending');
     }
     return verdict.then((verification) => {
-      if (verification.kind === 'valid') return verified(verification.name);
+      if (verification.kind === 'valid') return verified(verification);
       const refusal = refusals.of(verification, verifier.scheme);
       if (level === 'report') return unverified(refusal.code);
       throw refusal;
     });
   }
 
-  /** Returns the credential in a header and the first verifier that knows its scheme. Undefined if none does. */
+  /**
+   * Returns the credential in a header and the first verifier that knows it. If none does, a credential of a known scheme
+   * is malformed, and the result for any other is undefined.
+   */
   function claimOf(header: string): Claim | { readonly malformed: Verifier } | undefined {
     for (const verifier of verifiers) {
       const credential = verifier.scheme.read(header);
       if (credential === 'malformed') return { malformed: verifier };
       if (credential !== undefined) return { verifier, credential };
     }
-    return undefined;
+    const [scheme = ''] = header.trimStart().toLowerCase().split(' ', 1);
+    const malformed = verifiers.find((one) => one.scheme.name.toLowerCase() === scheme);
+    return malformed && { malformed };
   }
 
   return {
@@ -155,7 +176,11 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
         header === undefined || level === 'off' ? undefined : check.recognize(header, now, input.connection);
       if (caller !== undefined && level !== 'off') {
         const audience = caller.audience + suffixOf(hash, other);
-        const principal: Principal = { kind: 'verified', name: caller.name, audience, authorization: header };
+        const { name, access } = caller;
+        const principal: Principal =
+          access === undefined
+            ? { kind: 'verified', name, audience, authorization: header }
+            : { kind: 'verified', name, audience, authorization: access.authorization, access };
         return { principal, trace: passed[level].verified };
       }
       const principals = createPrincipals(hash, header, other);
@@ -163,7 +188,9 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
       const failed = (error: unknown): AuthenticationResult => {
         if (level === 'enforce') throw error;
         const reason = error instanceof GatewayError ? error.code : 'internal_error';
-        return toResult(input, principals.unverified(undefined), claim === undefined ? 'not_basic' : reason);
+        const judge = claim && ('malformed' in claim ? claim.malformed : claim.verifier);
+        const principal = principals.unverified(undefined, judge?.withheld);
+        return toResult(input, principal, claim === undefined ? 'not_basic' : reason);
       };
       const claim = claimOf(header);
       if (claim === undefined) return failed(refusals.unknownScheme());
@@ -189,6 +216,7 @@ export function createAuthenticator(parts: AuthenticatorParts): Authenticator {
       }
       return calibration;
     },
+    precededBy: (more) => authenticatorWith([...more, ...verifiers], shared),
   };
 }
 
@@ -210,8 +238,9 @@ function toResult({ level }: AuthenticationInput, principal: Principal, reason?:
 
 /** Creates a request's possible principals, each with the audience for its stored responses. */
 interface Principals {
-  verified(name: string, authorization: string): Principal;
-  unverified(name: string | undefined): Principal;
+  verified(name: string, authorization: string, access: Access | undefined): Principal;
+  /** `withheld` is true if the credential must not be sent upstream. */
+  unverified(name: string | undefined, withheld?: true): Principal;
   anonymous(): Principal;
 }
 
@@ -222,17 +251,17 @@ interface Principals {
 function createPrincipals(hash: KeyedHash, header: string | undefined, other: string | undefined): Principals {
   const suffix = suffixOf(hash, other);
   return {
-    verified: (name, authorization) => ({
+    verified: (name, authorization, access) => ({
       kind: 'verified',
       name,
-      audience: verifiedAudience(name) + suffix,
-      authorization,
+      audience: verifiedAudience(name, access) + suffix,
+      ...(access === undefined ? { authorization } : { authorization: access.authorization, access }),
     }),
-    unverified: (name) => ({
+    unverified: (name, withheld) => ({
       kind: 'unverified',
       name,
       audience: `caller:unverified:unverified:${hash('header', header ?? '')}${suffix}`,
-      authorization: header,
+      authorization: withheld === true ? undefined : header,
     }),
     anonymous: () => (suffix ? { ...ANONYMOUS, audience: ANONYMOUS.audience + suffix } : ANONYMOUS),
   };

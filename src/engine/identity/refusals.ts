@@ -23,7 +23,7 @@ interface RefusedCredential {
 /** Returns the value of the `WWW-Authenticate` header: a challenge for each scheme (RFC 9110 §11.6.1). */
 export function challengesOf(schemes: readonly Scheme[], realm: string, refused?: RefusedCredential): string {
   const challenges = schemes.map((scheme) =>
-    scheme.challenge(realm, scheme === refused?.scheme ? refused.because : undefined),
+    scheme.challenge(realm, scheme.name === refused?.scheme.name ? refused.because : undefined),
   );
   return [...new Set(challenges)].join(', ');
 }

@@ -1,5 +1,6 @@
 import type { NameRule } from '../model/caller-name.ts';
 import type { Fault } from '../model/fault.ts';
+import type { Access } from '../model/principal.ts';
 import type { Clock } from '../../lib/clock.ts';
 
 /** A credential that a request contains. */
@@ -35,6 +36,13 @@ export type Verification =
       readonly kind: 'valid';
       /** The caller's name. Undefined if the credential states it. */
       readonly name?: string;
+      /** What the credential lets the caller do. Undefined if it is the caller's password. */
+      readonly access?: Access;
+      /**
+       * The time, in epoch milliseconds, from which the credential must be verified again, if that is earlier than
+       * `cacheSeconds` say.
+       */
+      readonly freshUntilAt?: number;
     }
   | { readonly kind: 'invalid' }
   | { readonly kind: 'busy'; readonly retryAfterSeconds: number }
@@ -62,6 +70,8 @@ export interface Verifier<Own extends Credential = Credential> {
    * wait for it, and the verifier is calibrated.
    */
   readonly asksUpstream: boolean;
+  /** True if only Portico knows what the credentials mean. They are never sent upstream, whether or not they are valid. */
+  readonly withheld?: true;
   /**
    * Verifies a credential that `scheme` has read. `known` means that the credential has previously been valid. Known
    * credentials take precedence and are never refused because of a full queue. All other credentials share the queue,

@@ -3,7 +3,7 @@ import { createLruMap } from '../../lib/bounded-maps.ts';
 import { canonicalName } from '../model/caller-name.ts';
 import { networkOf } from '../../lib/network-address.ts';
 import { createSingleFlight } from '../../lib/single-flight.ts';
-import { verifiedAudience } from '../model/principal.ts';
+import { type Access, verifiedAudience } from '../model/principal.ts';
 import type { IdentityOptions } from './identity-options.ts';
 import type { LoginLimits } from './login-limits.ts';
 import type { Revocations } from './revocations.ts';
@@ -12,9 +12,17 @@ import type { Credential, Verification, Verifier } from './verifier.ts';
 /** The result of a credential check. `limited` means that too many attempts have failed. */
 export type Verdict =
   | Exclude<Verification, { kind: 'valid' }>
-  /** The caller that the credential identifies. */
-  | { readonly kind: 'valid'; readonly name: string }
+  /** The caller that the credential identifies, and what it lets the caller do. */
+  | ({ readonly kind: 'valid' } & Identified)
   | { readonly kind: 'limited'; readonly retryAfterSeconds: number };
+
+/** What a valid credential says of its caller. */
+interface Identified {
+  readonly name: string;
+  readonly access?: Access | undefined;
+  /** The time, in epoch milliseconds, from which the credential must be verified again. Undefined for the default. */
+  readonly freshUntilAt?: number | undefined;
+}
 
 /**
  * Verifies credentials and caches the results. Recently verified (fresh) credentials are not verified again, and are
@@ -84,7 +92,7 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
     const verification = withName(await verifier.verify(credential, known, network), credential);
     if (verification.kind === 'valid') login?.loggedIn();
     else if (verification.kind !== 'invalid') login?.withdraw();
-    if (verification.kind === 'valid' && before === forgotten) memory.remember(key, verification.name, now);
+    if (verification.kind === 'valid' && before === forgotten) memory.remember(key, verification, now);
     if (verification.kind === 'invalid') memory.forget(key);
     if (verification.kind === 'unavailable' && verification.unusable) memory.clear();
     return verification;
@@ -118,7 +126,7 @@ function withName(verification: Verification, credential: Credential): Verdict {
   if (verification.kind !== 'valid') return verification;
   const name = verification.name ?? credential.name;
   if (name === undefined) throw new Error('the verifier does not name the caller of a valid credential');
-  return { kind: 'valid', name };
+  return { ...verification, name };
 }
 
 /** The latest credential sent on a connection. */
@@ -143,6 +151,7 @@ interface VerifiedCaller {
    * almost no time.
    */
   readonly audience: string;
+  readonly access: Access | undefined;
 }
 
 /**
@@ -153,7 +162,7 @@ interface VerifiedCredentials {
   recall(key: string, now: number): Memory;
   /** Returns the caller that a credential identifies, or undefined if the credential is not fresh. */
   callerOf(key: string, now: number): VerifiedCaller | undefined;
-  remember(key: string, name: string, now: number): void;
+  remember(key: string, identified: Identified, now: number): void;
   /** Forgets a credential. Returns false if the credential was not stored. */
   forget(key: string): boolean;
   /**
@@ -195,9 +204,13 @@ export function createVerifiedCredentials(
       const verified = credentials.get(key);
       return verified !== undefined && isFresh(verified, now) ? verified.caller : undefined;
     },
-    remember(key, name, now) {
-      const caller = { name, audience: verifiedAudience(name) };
-      credentials.set(key, { caller, verifiedAt: now, freshUntilAt: now + cacheSeconds * 1000 });
+    remember(key, { name, access, freshUntilAt = Infinity }, now) {
+      const caller = { name, audience: verifiedAudience(name, access), access };
+      credentials.set(key, {
+        caller,
+        verifiedAt: now,
+        freshUntilAt: Math.min(freshUntilAt, now + cacheSeconds * 1000),
+      });
     },
     forget: (key) => credentials.delete(key),
     expireCallers(matches) {

@@ -14,13 +14,32 @@ export interface Principal {
   readonly audience: string;
   /** The `Authorization` value to send upstream if credentials are forwarded. */
   readonly authorization: string | undefined;
+  /** What the credential lets the caller do. Undefined if that is what the caller's account may do. */
+  readonly access?: Access | undefined;
+}
+
+/**
+ * What a credential other than the caller's password lets its caller do. The same object stands for the same access, so
+ * what follows from it is computed only once.
+ */
+export interface Access {
+  /** Identifies the credential, or all that let their caller do the same. Part of the audience, so never a secret. */
+  readonly id: string;
+  /** The names of the only permissions, groups and flags that the caller keeps. Undefined if the caller keeps all. */
+  readonly only?: ReadonlySet<string>;
+  /** The caller's roles, in place of those of the account. */
+  readonly roles?: readonly string[];
+  /** The `Authorization` value to send upstream. Undefined if there is none: the credential itself is never sent. */
+  readonly authorization?: string;
 }
 
 /**
  * Returns the audience of a verified caller. Each spelling of a name has its own audience, because on some servers two
- * names that differ only in case belong to different people.
+ * names that differ only in case belong to different people. A credential with an access of its own has an audience of
+ * its own.
  */
-export const verifiedAudience = (name: string): string => `caller:verified:user:${name}`;
+export const verifiedAudience = (name: string, access?: Pick<Access, 'id'>): string =>
+  access === undefined ? `caller:verified:user:${name}` : `caller:verified:user:${name};${access.id}`;
 
 /**
  * Returns the text under which limits and memories count a caller. It is the same for all spellings of a verified name

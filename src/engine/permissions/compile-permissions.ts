@@ -1,8 +1,8 @@
-import { type BitSet, containsAll, createVocabulary } from './vocabulary.ts';
+import { type BitSet, containsAll, createVocabulary, membersOf } from './vocabulary.ts';
 import { type Operation, type PrivateFields, type Requirement, type Term, termsOf } from '../model/operation.ts';
 import type { CheckLevel } from '../model/checks.ts';
 import { canonicalName, nameKeyFor, type NameRule } from '../model/caller-name.ts';
-import type { Principal } from '../model/principal.ts';
+import type { Access, Principal } from '../model/principal.ts';
 import { requiresNothing, type CompiledRequirement, compileRequirement } from './compile-requirement.ts';
 import type { Grants } from './decide.ts';
 import {
@@ -84,12 +84,39 @@ export function compilePermissions(parts: PermissionsParts): Permissions {
   const compile = (requirement: Requirement | undefined) => compileRequirement(requirement, vocabulary);
   const requirements = new Map(operations.map(({ id, requires }) => [id, compile(requires)]));
 
+  const ofAccount = (name: string | undefined): Grants =>
+    name === undefined
+      ? unmappedGrants
+      : (accounts.get(nameKey(name)) ?? spellings.get(canonicalName(name)) ?? unmappedGrants);
+  const byAccess = new WeakMap<Access, { readonly name: string | undefined; readonly grants: Grants }>();
+
+  /** Returns the grants of a caller whose credential has an access of its own: never more than the caller's. */
+  function withAccess(name: string | undefined, access: Access): Grants {
+    const known = byAccess.get(access);
+    if (known?.name === name && known !== undefined) return known.grants;
+    const held = access.roles === undefined ? ofAccount(name) : grant(access.roles, [], []);
+    const grants = access.only === undefined ? held : limited(held, access.only);
+    byAccess.set(access, { name, grants });
+    return grants;
+  }
+
+  /** Without the caller's password, the upstream cannot decide either, so what is not listed here is not granted. */
+  function limited(held: Grants, only: ReadonlySet<string>): Grants {
+    if (held.denied) return held;
+    const bits = vocabulary.setOf(
+      membersOf(held.delegated ? anonymous.bits : held.bits).flatMap((index) => {
+        const term = vocabulary.terms[index];
+        return term !== undefined && only.has(term.name) ? [term] : [];
+      }),
+    );
+    return { ...held, bits, delegated: false, key: vocabulary.keyOf(bits) };
+  }
+
   return {
-    grantsOf({ kind, name }, level = 'enforce') {
+    grantsOf({ kind, name, access }, level = 'enforce') {
       if (kind === 'anonymous') return anonymous;
       if (kind === 'unverified') return level === 'enforce' ? anonymous : unverifiedGrants;
-      if (name === undefined) return unmappedGrants;
-      return accounts.get(nameKey(name)) ?? spellings.get(canonicalName(name)) ?? unmappedGrants;
+      return access === undefined ? ofAccount(name) : withAccess(name, access);
     },
     requirementOf(operationId) {
       const requirement = requirements.get(operationId);

@@ -1,5 +1,6 @@
 import { GatewayError } from '../errors/gateway-error.ts';
 import type { PublicOrigin } from '../model/arrival.ts';
+import type { Principal } from '../model/principal.ts';
 import type { AttemptLog } from '../model/trace.ts';
 import { streamOwner } from '../upstream/stream-owner.ts';
 import {
@@ -94,8 +95,18 @@ function authorizationFor(
   { principal, delegated }: Exchange,
   service: string | undefined,
 ): string | undefined {
-  if (service === undefined) return principal.authorization;
-  if (planned.serviceCredential && !delegated) return service;
+  if (service === undefined && !lacksCredential(principal)) return principal.authorization;
+  if (service !== undefined && planned.serviceCredential && !delegated) return service;
   if (principal.authorization !== undefined) return principal.authorization;
-  throw new GatewayError('needs_caller_credential', "This operation requires the caller's own credential.");
+  throw needsCallerCredential('operation', principal);
+}
+
+/** Returns whether a caller is known, but only by a credential that is never sent upstream, such as a token. */
+export const lacksCredential = ({ access, authorization }: Principal): boolean =>
+  access !== undefined && authorization === undefined;
+
+/** Returns the error for a request that only the caller's own credential can make. */
+export function needsCallerCredential(what: 'operation' | 'address', principal: Principal): GatewayError {
+  const because = lacksCredential(principal) ? ', and a token is never sent to the upstream' : '';
+  return new GatewayError('needs_caller_credential', `This ${what} requires the caller's own credential${because}.`);
 }

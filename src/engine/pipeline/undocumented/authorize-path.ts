@@ -1,4 +1,3 @@
-import { GatewayError } from '../../errors/gateway-error.ts';
 import type { CheckLevel } from '../../model/checks.ts';
 import type { Decision } from '../../model/operation.ts';
 import type { Permissions } from '../../permissions/compile-permissions.ts';
@@ -7,6 +6,7 @@ import type { PassthroughExchange } from '../exchange.ts';
 import type { Stage } from '../stage.ts';
 import { permissionRefusal } from '../permission-refusal.ts';
 import { traceDecision } from '../permission-verdict.ts';
+import { lacksCredential, needsCallerCredential } from '../upstream-request.ts';
 
 /** Services that decide whether a caller may use an undocumented path. */
 export interface UndocumentedAccess {
@@ -31,8 +31,8 @@ export function authorizePath(level: CheckLevel, access: UndocumentedAccess): St
       if (decision.verdict === 'denied' && level === 'enforce')
         throw permissionRefusal(undefined, exchange, decision.missing, access.challenge);
     }
-    if (access.serviceCredential && principal.authorization === undefined)
-      throw new GatewayError('needs_caller_credential', "This address requires the caller's own credential.");
+    if (lacksCredential(principal) || (access.serviceCredential && principal.authorization === undefined))
+      throw needsCallerCredential('address', principal);
     return next(exchange);
   };
 }
