@@ -1,10 +1,15 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { packageRoot } from '../../src/lib/package-root.ts';
 
-/** The names of the console's pages, as in its navigation, except the page of the fleet, which needs Redis. */
-export const CONSOLE_PAGES: readonly string[] = [
-  ...readFileSync(join(packageRoot, 'src', 'features', 'console', 'public', 'main.js'), 'utf8').matchAll(
-    /^ {2}\['(\w+)', '\w+', \w+\],$/gm,
-  ),
-].flatMap(([, name = '']) => (name === 'fleet' ? [] : [name]));
+/** Each page of the console is a module that exports the component `Page`. */
+const MODULES = ['src/features/*/pages/*.js', 'src/features/console/public/pages/*.js'];
+
+/** The names of the console's pages, as in its menu, except the page of the fleet, which needs Redis. */
+export const CONSOLE_PAGES: readonly string[] = globSync(MODULES, { cwd: packageRoot })
+  .filter((file) => /^export (?:async )?(?:function|const) Page\b/m.test(readFileSync(join(packageRoot, file), 'utf8')))
+  .map((file) => basename(file, '.js'))
+  .filter((name) => name !== 'fleet')
+  .toSorted();
+
+if (CONSOLE_PAGES.length === 0) throw new Error('no page of the console was found');
