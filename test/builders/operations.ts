@@ -22,6 +22,12 @@ export const EXAMPLE_IDS: Ids = {
   answer: '204',
 };
 
+const PAGING = ['page=2', 'pageSize=5', 'sort=votes'];
+const PROJECTION = ['include=id', 'exclude=body', 'includeOnly=id,author.username'];
+const VARIANTS = ['wrap=true', 'v1=true'];
+const SEARCH = ['q=two+words*', 'type=question', 'lang=en'];
+const FOLLOWING = ['details=true', 'active=false'];
+
 /** A documented operation, and how the tests call it. */
 export interface OperationCase {
   readonly id: string;
@@ -42,6 +48,10 @@ export interface OperationCase {
   /** The documented messages in the 400 and 403 responses. Undefined if there are none. */
   readonly text400?: string;
   readonly text403?: string;
+  /** Query parameters with values that the operation accepts. */
+  readonly accepts: readonly string[];
+  /** True if the response does not depend on who asks, so that a service account can send the request. */
+  readonly isIndependent?: true;
   /** True if responses contain `pageCount`. */
   readonly counted?: boolean;
   /** True if the operation accepts `pageSize`. */
@@ -72,6 +82,7 @@ export const OPERATIONS: readonly OperationCase[] = [
     text400: 'The provided file does not have a valid user.',
     needsCredential: true,
     allow: 'POST',
+    accepts: [],
   },
   {
     id: 'getGdprJob',
@@ -83,6 +94,7 @@ export const OPERATIONS: readonly OperationCase[] = [
     text400: "The provided 'job id' is/are invalid",
     needsCredential: true,
     allow: GET,
+    accepts: [],
   },
   {
     id: 'copyAttachments',
@@ -95,6 +107,7 @@ export const OPERATIONS: readonly OperationCase[] = [
     text403: "Attachments is disabled or you don't have permission to add attachments to this issue.",
     needsCredential: true,
     allow: 'POST',
+    accepts: [],
   },
   {
     id: 'getComment',
@@ -105,6 +118,7 @@ export const OPERATIONS: readonly OperationCase[] = [
     success: 200,
     badId: 'comment',
     allow: 'GET, HEAD, PUT',
+    accepts: [...PROJECTION, ...VARIANTS],
   },
   {
     id: 'listNodeComments',
@@ -115,6 +129,7 @@ export const OPERATIONS: readonly OperationCase[] = [
     success: 200,
     badId: 'node',
     allow: 'GET, HEAD, POST',
+    accepts: [],
   },
   {
     id: 'listQuestions',
@@ -128,6 +143,8 @@ export const OPERATIONS: readonly OperationCase[] = [
     paged: true,
     cached: true,
     allow: GET,
+    accepts: ['topics=a,b', 'unanswered=true', 'spaceId=5', ...PAGING, ...SEARCH, ...PROJECTION, ...VARIANTS],
+    isIndependent: true,
   },
   {
     id: 'listActions',
@@ -139,6 +156,7 @@ export const OPERATIONS: readonly OperationCase[] = [
     badQuery: 'page=first',
     paged: true,
     allow: GET,
+    accepts: [...PAGING, ...PROJECTION, ...VARIANTS],
   },
   {
     id: 'listIdeas',
@@ -152,6 +170,8 @@ export const OPERATIONS: readonly OperationCase[] = [
     paged: true,
     cached: true,
     allow: GET,
+    accepts: [...SEARCH, ...PROJECTION, ...PAGING, ...VARIANTS],
+    isIndependent: true,
   },
   {
     id: 'listGroupUsers',
@@ -165,6 +185,8 @@ export const OPERATIONS: readonly OperationCase[] = [
     paged: true,
     cached: true,
     allow: GET,
+    accepts: [...PAGING, ...PROJECTION, ...VARIANTS],
+    isIndependent: true,
   },
   {
     id: 'listTopicFollowers',
@@ -178,6 +200,8 @@ export const OPERATIONS: readonly OperationCase[] = [
     paged: true,
     cached: true,
     allow: GET,
+    accepts: [...FOLLOWING, ...PAGING, ...PROJECTION, ...VARIANTS],
+    isIndependent: true,
   },
   {
     id: 'unmarkFavorite',
@@ -189,6 +213,7 @@ export const OPERATIONS: readonly OperationCase[] = [
     badQuery: 'page=1',
     needsCredential: true,
     allow: 'PUT',
+    accepts: ['wrap=true'],
   },
   {
     id: 'cancelWiki',
@@ -200,6 +225,7 @@ export const OPERATIONS: readonly OperationCase[] = [
     badId: 'node',
     needsCredential: true,
     allow: 'PUT',
+    accepts: ['wrap=true'],
   },
   {
     id: 'listArticles',
@@ -213,6 +239,8 @@ export const OPERATIONS: readonly OperationCase[] = [
     paged: true,
     cached: true,
     allow: GET,
+    accepts: ['page=2', 'pageSize=5', ...VARIANTS],
+    isIndependent: true,
   },
   {
     id: 'listNodeFollowers',
@@ -226,6 +254,8 @@ export const OPERATIONS: readonly OperationCase[] = [
     paged: true,
     cached: true,
     allow: GET,
+    accepts: [...FOLLOWING, ...PAGING, ...PROJECTION, ...VARIANTS],
+    isIndependent: true,
   },
   {
     id: 'listExpertise',
@@ -239,6 +269,8 @@ export const OPERATIONS: readonly OperationCase[] = [
     paged: true,
     cached: true,
     allow: GET,
+    accepts: ['page=2', 'pageSize=5', ...VARIANTS],
+    isIndependent: true,
   },
   {
     id: 'listAnswerComments',
@@ -252,6 +284,7 @@ export const OPERATIONS: readonly OperationCase[] = [
     paged: true,
     cached: true,
     allow: GET,
+    accepts: ['page=2', 'pageSize=5', ...VARIANTS],
   },
   {
     id: 'updateComment',
@@ -265,6 +298,7 @@ export const OPERATIONS: readonly OperationCase[] = [
     needsCredential: true,
     allow: 'GET, HEAD, PUT',
     inferred: true,
+    accepts: [],
   },
   {
     id: 'createComment',
@@ -278,6 +312,7 @@ export const OPERATIONS: readonly OperationCase[] = [
     needsCredential: true,
     allow: 'GET, HEAD, POST',
     inferred: true,
+    accepts: [],
   },
 ];
 

@@ -10,7 +10,7 @@ export interface ContractOptions {
   readonly folder?: string;
   /** The absolute paths of the OpenAPI Overlay documents, in the order in which they are applied. */
   readonly overlays: readonly string[];
-  /** True if the contract includes the inferred operations, all of which write comments (docs/rules.md §10). */
+  /** True if the contract includes the inferred operations (docs/provenance.md). */
   readonly inferred: boolean;
   /**
    * The query parameters that are accepted in addition to the documented ones, by operationId. Unknown operationIds are
