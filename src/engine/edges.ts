@@ -133,12 +133,13 @@ function secureListening({ settings, start: { tls: identity }, metrics, logger }
 /** Returns the services that the public side uses for new requests. */
 function publicServicesOf(inUse: InUse): PublicAppServices {
   const { settings, start, gateway, features, clock, cache, kindOf, acceptance } = inUse;
-  const withErrorMessage = new Set(start.contract.operations.filter((one) => one.hasErrorMessage).map(({ id }) => id));
+  const forms = new Map(start.contract.operations.map(({ id, documentedForm }) => [id, documentedForm]));
+  const [firstForm] = settings.profile.serverErrors;
   return {
     gateway,
     arrival: { ...arrivalOptions(settings, clock), sampling: start.sampling },
     errorsFor: settings.errorsFor,
-    hasErrorMessage: (operationId) => operationId !== undefined && withErrorMessage.has(operationId),
+    documentedForm: (operationId) => (operationId === undefined ? firstForm : forms.get(operationId)),
     contractStatusHeader: settings.contractStatusHeader,
     proxyStatusHeader: settings.proxyStatusHeader,
     middleware: features.middleware,

@@ -10,6 +10,7 @@ import { findOwner, nodes } from './ownership.ts';
 import { PATH_WORDS } from './path-words.ts';
 import { purgedBy } from './purged-by.ts';
 import { reference } from './reference-options.ts';
+import { serverErrors } from './server-errors.ts';
 import { SEMANTIC_RULES } from './semantic-rules.ts';
 
 /** The configuration keys of the community Q&A API, and the stages that belong to them. */
@@ -20,6 +21,7 @@ export const PROFILE: Profile = {
   basePath: BASE_PATH,
   semanticRules: SEMANTIC_RULES,
   requestRules: [gdprCsv, commentVisibility],
+  serverErrors,
   pathWords: PATH_WORDS,
   // The server answers 401, 403 or 404, depending on the credential, and never does anything.
   probePath: `${BASE_PATH}jobs/gdpr/0.json`,

@@ -1,3 +1,4 @@
+import { serverErrors } from '../../src/profile/server-errors.ts';
 import { PROFILE } from '../../src/profile/profile.ts';
 import { createResponseHeaders } from '../../src/engine/upstream/response-headers.ts';
 import { UPSTREAM_DEFAULTS } from '../../src/engine/upstream/upstream-options.ts';
@@ -49,7 +50,8 @@ export function operationWith(more: Partial<Operation> = {}): Operation {
     requestBody: undefined,
     statuses: [200],
     documentedErrors: [],
-    hasErrorMessage: false,
+    serverErrors,
+    documentedForm: serverErrors[0],
     documentedFields: ['list', 'pageCount', 'totalCount'],
     ...more,
   };

@@ -69,7 +69,15 @@ describe('a gateway for another API', () => {
 
   it('refuses a response that violates a schema, and translates errors', async () => {
     expect(await ask('/shop/books/8', 'sylvia')).toMatchObject({ status: 502, error: 'upstream_invalid_response' });
-    expect(await ask('/shop/books/9', 'sylvia')).toMatchObject({ status: 404, error: 'upstream_not_found' });
+    expect(await ask('/shop/books/9', 'sylvia')).toMatchObject({
+      status: 404,
+      error: 'upstream_not_found',
+      json: { error: 'No such book.' },
+    });
+    const { handler } = shop;
+    shop.handler = () => ({ json: { problem: { text: 'The shop is closed.' } } });
+    expect(await ask('/shop/books/7', 'sylvia')).toMatchObject({ status: 502, error: 'upstream_error_in_success' });
+    shop.handler = handler;
   });
 
   it('enforces permissions, and ownership as the profile finds it', async () => {

@@ -42,6 +42,7 @@ export const BOOKSHOP: Profile = {
       },
     },
   ],
+  serverErrors: [{ name: 'problem', at: ['problem', 'text'] }],
   exploration: {
     missingPath: '/shop/books/none',
     discoverIds: (text) =>

@@ -14,7 +14,7 @@ export const startShop = () =>
   startFakeUpstream(({ path, method }) => {
     if (path === '/shop/books' && method === 'GET') return { json: { books: [BOOK], pageCount: 2 } };
     if (path === '/shop/books/8') return { json: { ...BOOK, id: 8, title: '' } };
-    if (path === '/shop/books/9') return { status: 404, json: { error: 'No such book.' } };
+    if (path === '/shop/books/9') return { status: 404, json: { problem: { text: 'No such book.' } } };
     if (path.startsWith('/shop/books')) return { status: method === 'POST' ? 201 : 200, json: BOOK };
     return { json: {} };
   });

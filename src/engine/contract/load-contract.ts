@@ -135,11 +135,11 @@ interface DocumentedOperation {
 }
 
 /** Returns the operations that the options include, in the order shown in the specification's table. */
-function operationsOf(document: OpenApiDocument, { inferred }: ContractOptions): DocumentedOperation[] {
+function operationsOf(document: OpenApiDocument, { inferred, rules }: ContractOptions): DocumentedOperation[] {
   return Object.entries(document.paths)
     .flatMap(([template, methods]) =>
       Object.entries(methods).map(([method, source]) => ({
-        operation: compileOperation(document, template, method, source),
+        operation: compileOperation(document, template, method, source, rules.serverErrors),
         source,
       })),
     )

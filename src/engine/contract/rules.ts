@@ -2,15 +2,18 @@ import type { ErrorCode, ErrorKind } from '../errors/catalogue.ts';
 import type { ErrorDetail } from '../errors/gateway-error.ts';
 import type { Checks } from '../model/checks.ts';
 import type { Operation } from '../model/operation.ts';
+import type { ServerErrors } from '../model/server-errors.ts';
 import type { Violation } from '../model/violation.ts';
 import type { ParameterValues } from './values.ts';
 
-/** The rules that a contract can name. They belong to an API, so its profile provides them. */
+/** What a contract needs to know of its API. The API's profile provides it. */
 export interface ContractRules {
   /** The rules for responses, which `x-semantic-rules` names. */
   readonly semanticRules: readonly SemanticRule[];
   /** The rules for request bodies, which `x-request-rules` names. */
   readonly requestRules: readonly RequestRule[];
+  /** How the API's servers report errors. */
+  readonly serverErrors: ServerErrors;
 }
 
 /** A violation found by a semantic rule: a JSON pointer and a sentence that contains no values from the response. */

@@ -1,3 +1,4 @@
+import { serverErrorBody, type ServerErrorForm } from '../model/server-errors.ts';
 import { ExpectedError } from '../../lib/expected-error.ts';
 import { ERRORS, type ErrorCode, type ErrorKind } from './catalogue.ts';
 
@@ -51,23 +52,15 @@ export class GatewayError extends ExpectedError {
   }
 }
 
-/**
- * The format of an error reply: RFC 9457, Portico's own format, or one of the legacy server's two formats, `{error}`
- * and `{errors: {message}}`.
- */
-export type ErrorForm = 'problem' | 'normalized' | 'legacy' | 'legacy-message';
+/** The format of an error reply: RFC 9457, Portico's own format, or one of the API's servers. */
+export type ErrorForm = 'problem' | 'normalized' | ServerErrorForm;
 
-/** The end of a denial message in the `{errors: {message}}` format, as documented for the legacy server. */
-const OTHER_USER = '<br>Please log in as another user.';
 const DENIALS: ReadonlySet<string> = new Set(['permission_denied', 'credentials_required'] satisfies ErrorCode[]);
 
 /** Formats an error as the body of a reply in the given form (docs/rules.md §8). */
 export function toErrorBody(error: GatewayError, requestId: string, form: ErrorForm) {
-  if (form === 'legacy') return json('application/json; charset=utf-8', { error: error.message });
-  if (form === 'legacy-message') {
-    const message = DENIALS.has(error.code) ? error.message + OTHER_USER : error.message;
-    return json('application/json; charset=utf-8', { errors: { message } });
-  }
+  if (typeof form === 'object')
+    return json('application/json; charset=utf-8', serverErrorBody(form, error.message, DENIALS.has(error.code)));
   const facts = { code: error.code, status: error.status, requestId, details: error.details };
   if (form === 'normalized') return json('application/json; charset=utf-8', { error: error.message, ...facts });
   return json('application/problem+json; charset=utf-8', {

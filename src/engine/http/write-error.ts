@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import accepts from 'accepts';
+import type { ServerErrorForm } from '../model/server-errors.ts';
 import { type ErrorForm, GatewayError, toErrorBody } from '../errors/gateway-error.ts';
 import type { ErrorStyle } from '../model/checks.ts';
 import { cacheStatus } from '../cache/cache-status.ts';
@@ -12,8 +13,8 @@ import { addEdgeHeaders, type EdgeHeaderOptions } from './write-reply.ts';
 /** Options for error responses. */
 export interface WriteErrorOptions extends EdgeHeaderOptions {
   readonly errorsFor: (operationId: string | undefined) => ErrorStyle;
-  /** Returns whether the legacy form of an operation's errors is `{errors: {message}}` instead of `{error}`. */
-  readonly hasErrorMessage: (operationId: string | undefined) => boolean;
+  /** Returns the form of errors that an operation documents. */
+  readonly documentedForm: (operationId: string | undefined) => ServerErrorForm | undefined;
   /** Whether the `Proxy-Status` header is added to errors caused by the upstream. */
   readonly proxyStatusHeader: boolean;
 }
@@ -73,9 +74,10 @@ function toError(thrown: unknown): GatewayError {
 function formOf(
   req: IncomingMessage,
   operationId: string | undefined,
-  { errorsFor, hasErrorMessage }: WriteErrorOptions,
+  { errorsFor, documentedForm }: WriteErrorOptions,
 ): ErrorForm {
-  if (errorsFor(operationId) === 'legacy') return hasErrorMessage(operationId) ? 'legacy-message' : 'legacy';
+  const form = errorsFor(operationId) === 'legacy' ? documentedForm(operationId) : undefined;
+  if (form !== undefined) return form;
   return accepts(req).type(['application/json', 'application/problem+json']) === 'application/problem+json'
     ? 'problem'
     : 'normalized';

@@ -1,3 +1,5 @@
+import type { ServerErrorForm, ServerErrors } from './server-errors.ts';
+
 /** The methods of documented operations. Every path that supports GET also supports HEAD. */
 export type OperationMethod = 'GET' | 'POST' | 'PUT';
 
@@ -110,8 +112,10 @@ export interface Operation {
   /** The documented response statuses in ascending order. */
   readonly statuses: readonly number[];
   readonly documentedErrors: readonly DocumentedError[];
-  /** True if the body of a denial is documented as `{errors: {message}}`, not as `{error}` (`listGroupUsers`). */
-  readonly hasErrorMessage: boolean;
+  /** The forms of error responses. */
+  readonly serverErrors: ServerErrors;
+  /** The form that the operation documents for denials, or the first one. Undefined if the API has none. */
+  readonly documentedForm: ServerErrorForm | undefined;
   /** The names of the top-level fields of a successful response. Empty if the response is an array. */
   readonly documentedFields: readonly string[];
 }

@@ -1,5 +1,6 @@
 import { itemTags } from '../cache/tags.ts';
 import type { ItemsAt } from '../model/operation.ts';
+import { isServerError } from '../model/server-errors.ts';
 import type { BodyFacts } from './reply.ts';
 import type { PlannedOperation } from './stage.ts';
 
@@ -8,12 +9,14 @@ export function bodyFactsOf(
   { operation, cache, items }: Pick<PlannedOperation, 'operation' | 'cache' | 'items'>,
   json: unknown,
 ): BodyFacts {
-  const { itemsAt } = operation;
+  const { itemsAt, serverErrors } = operation;
+  const hasTopLevelError = isServerError(serverErrors, json);
   return {
     isJson: json !== undefined,
     isOuterForm: isOuterForm(json, itemsAt),
-    hasTopLevelError: typeof json === 'object' && json !== null && ('error' in json || 'errors' in json),
-    pageCount: pageCountOf(json),
+    hasTopLevelError,
+    // An error response does not describe a list, even if it has the same fields.
+    pageCount: hasTopLevelError ? undefined : pageCountOf(json),
     tags: cache === undefined ? [] : itemTags(json, itemsAt, items),
   };
 }
@@ -30,8 +33,6 @@ function isOuterForm(json: unknown, itemsAt: ItemsAt): boolean {
  */
 function pageCountOf(json: unknown): number | undefined {
   if (typeof json !== 'object' || json === null) return undefined;
-  // An error response does not describe a list, even if it has the same fields.
-  if ('error' in json || 'errors' in json) return undefined;
   const { pageCount, totalCount } = json as Record<string, unknown>;
   if (totalCount === 0 || typeof pageCount !== 'number' || !Number.isSafeInteger(pageCount)) return undefined;
   return pageCount;

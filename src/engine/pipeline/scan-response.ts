@@ -108,8 +108,7 @@ export function excerptOf(
   return [
     '/pageCount',
     '/totalCount',
-    '/error',
-    '/errors',
+    ...operation.serverErrors.map(({ at }) => `/${at[0]}`),
     ...new Set(ids),
     ...authors,
     ...excerptOfRules(known, operation, rules),

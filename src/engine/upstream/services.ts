@@ -1,3 +1,4 @@
+import type { Profile } from '../contract/api-profile.ts';
 import type { Logger } from 'pino';
 import type { Clock } from '../../lib/clock.ts';
 import type { Operation } from '../model/operation.ts';
@@ -16,7 +17,7 @@ import { createUpstreams, type Upstreams } from './upstreams.ts';
 export interface UpstreamNeeds {
   readonly settings: LimitedBy & {
     readonly embedded: boolean;
-    readonly profile: { readonly basePath: string };
+    readonly profile: Pick<Profile, 'basePath' | 'serverErrors'>;
     readonly upstream: UpstreamOptions;
     readonly authentication: { readonly probe: Parameters<typeof createCredentialProbe>[2] };
   };

@@ -7,11 +7,12 @@ import { UpstreamFailure } from '../model/upstream-failure.ts';
 import { errorShape } from './failures/normalize-failure.ts';
 import type { UpstreamResponse } from './response-body.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
+import type { Profile } from '../contract/api-profile.ts';
 import type { Upstreams } from './upstreams.ts';
 
 interface ProbeSettings {
   readonly embedded: boolean;
-  readonly profile: { readonly basePath: string };
+  readonly profile: Pick<Profile, 'basePath' | 'serverErrors'>;
   readonly upstream: Pick<UpstreamOptions, 'startupProbe'>;
 }
 
@@ -46,7 +47,7 @@ export function createStartupProbe(
     try {
       const response = await upstreams.current.exchange(probe);
       const fields = { probe: target, status: response.status };
-      const problem = problemOf(response, profile.basePath);
+      const problem = problemOf(response, profile);
       if (problem === undefined) logger.info(fields, 'the upstream responds to the startup probe');
       else logger.warn(fields, `the upstream responds to the startup probe, but ${problem}`);
     } catch (error) {
@@ -64,12 +65,15 @@ function probedPath(operations: readonly Operation[]): string | undefined {
   )?.path;
 }
 
-function problemOf(response: UpstreamResponse, basePath: string): string | undefined {
+function problemOf(
+  response: UpstreamResponse,
+  { basePath, serverErrors }: ProbeSettings['profile'],
+): string | undefined {
   const { status, headers } = response;
   if (status >= 500) return 'it reports a server error';
   if (status >= 400 || status < 200 || status >= 300) return statusHint(status, basePath);
   const isHtml =
     /^\s*(?:text\/html|application\/xhtml)/i.test(headerValue(headers, 'content-type') ?? '') ||
-    errorShape(response) === 'html';
+    errorShape(response, serverErrors) === 'html';
   return isHtml ? 'it returns a page for browsers; the URL leads to a website or a login page' : undefined;
 }

@@ -5,6 +5,7 @@ import { headerValues } from '../../engine/model/header-pairs.ts';
 import type { Operation } from '../../engine/model/operation.ts';
 import { bySeverity } from '../../engine/model/severity.ts';
 import { trimEndOf } from '../../lib/trim-end.ts';
+import type { ServerErrors } from '../../engine/model/server-errors.ts';
 import { errorShape } from '../../engine/upstream/failures/normalize-failure.ts';
 import { failureHint, statusHint } from '../../engine/model/failure-hints.ts';
 import {
@@ -238,7 +239,7 @@ async function findApi(given: ProbeClient, profile: Profile, listPath: string): 
       fallback ??= client.at(client.origin, prefix);
       findings.push(loginRedirect(target));
     }
-    const kind = kindOf(result);
+    const kind = kindOf(result, profile.serverErrors);
     if (kind === 'api') return found(client.at(client.origin, prefix), given, basePath, findings);
     if (kind === 'protected') fallback ??= client.at(client.origin, prefix);
   }
@@ -259,12 +260,12 @@ function prefixesOf(given: string, basePath: string): readonly string[] {
   return [...new Set([own, ...parents, ...COMMON_PREFIXES])].slice(0, MAX_SEARCH_REQUESTS / 2);
 }
 
-function kindOf(response: ProbeResponse): 'api' | 'protected' | 'other' {
+function kindOf(response: ProbeResponse, forms: ServerErrors): 'api' | 'protected' | 'other' {
   const { status, body } = response;
-  const shape = status >= 400 ? errorShape(response) : undefined;
+  const shape = status >= 400 ? errorShape(response, forms) : undefined;
   // The media type is not checked here, because another probe reports incorrect media types.
   if (status === 200 && /^\s*[[{]/.test(body.toString('latin1', 0, 20))) return 'api';
-  if (shape === 'error' || shape === 'errors.message') return 'api';
+  if (forms.some(({ name }) => name === shape)) return 'api';
   return status === 401 || status === 403 ? 'protected' : 'other';
 }
 

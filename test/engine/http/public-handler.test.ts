@@ -88,7 +88,7 @@ describe('createPublicHandler', () => {
         ...arrival,
       },
       errorsFor: () => 'normalized',
-      hasErrorMessage: () => false,
+      documentedForm: () => undefined,
       contractStatusHeader: true,
       proxyStatusHeader: true,
       reportIdOf: () => 'a1',

@@ -1,3 +1,5 @@
+import type { ServerErrorForm } from '../../../src/engine/model/server-errors.ts';
+import { serverErrors } from '../../../src/profile/server-errors.ts';
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../../src/engine/errors/gateway-error.ts';
@@ -10,7 +12,7 @@ import { serve } from './serve.ts';
 
 interface Failing {
   readonly style?: ErrorStyle;
-  readonly hasErrorMessage?: boolean;
+  readonly form?: ServerErrorForm | undefined;
   /** Writes to the response before the error occurs. */
   readonly before?: (response: ServerResponse) => Promise<void>;
   readonly trace?: ReturnType<typeof traceWith>;
@@ -30,7 +32,7 @@ async function caught(thrown: unknown, more: Failing = {}, call: Call = {}) {
       asked.push(operationId);
       return more.style ?? 'normalized';
     },
-    hasErrorMessage: () => more.hasErrorMessage ?? false,
+    documentedForm: () => more.form ?? serverErrors[0],
   };
   const { url } = await serve((request, response) => {
     const before = more.before?.(response) ?? Promise.resolve();
@@ -107,12 +109,12 @@ describe('an error from Portico', () => {
   });
 
   it("consists of the upstream's message in the form of an operation that documents this form", async () => {
-    const { reply } = await caught(denied, { style: 'legacy', hasErrorMessage: true });
+    const { reply } = await caught(denied, { style: 'legacy', form: serverErrors[1] });
     expect(reply.json).toEqual({ errors: { message: 'You may not.<br>Please log in as another user.' } });
     const missing = new GatewayError('upstream_not_found', 'Not found.');
-    const other = await caught(missing, { style: 'legacy', hasErrorMessage: true });
+    const other = await caught(missing, { style: 'legacy', form: serverErrors[1] });
     expect(other.reply.json).toEqual({ errors: { message: 'Not found.' } });
-    expect((await caught(denied, { hasErrorMessage: true })).reply.json).toMatchObject({ error: 'You may not.' });
+    expect((await caught(denied, { form: serverErrors[1] })).reply.json).toMatchObject({ error: 'You may not.' });
   });
 
   it('has no body for HEAD, but its length', async () => {

@@ -1,5 +1,6 @@
 import { anyIndex } from '../../../lib/json-pointer.ts';
 import type { ItemsAt, Operation } from '../../model/operation.ts';
+import { isServerError } from '../../model/server-errors.ts';
 import { type ScannedDifferences, isAdvisory, type Violation } from '../../model/violation.ts';
 import { plainName } from '../../privacy/shown-name.ts';
 import type { ResponseVariant } from '../contract-files.ts';
@@ -260,8 +261,11 @@ function collect(search: Search, value: unknown, limit: Limit, at: string): void
  * Returns true if a body is an error body that contains no documented field (docs/rules.md §8). If a response with a
  * successful status has such a body, no other violation is reported.
  */
-export function isErrorInside({ documentedFields }: Pick<Operation, 'documentedFields'>, json: unknown): boolean {
+export function isErrorInside(
+  { documentedFields, serverErrors }: Pick<Operation, 'documentedFields' | 'serverErrors'>,
+  json: unknown,
+): boolean {
   const body = toObject(json);
-  if (body === undefined || !(Object.hasOwn(body, 'error') || Object.hasOwn(body, 'errors'))) return false;
+  if (body === undefined || !isServerError(serverErrors, json)) return false;
   return !documentedFields.some((name) => Object.hasOwn(body, name));
 }

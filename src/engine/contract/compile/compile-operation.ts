@@ -1,3 +1,4 @@
+import type { ServerErrorForm, ServerErrors } from '../../model/server-errors.ts';
 import type { DocumentedError, Operation, OperationMethod, Parameter, PrivateFields } from '../../model/operation.ts';
 import {
   type OpenApiDocument,
@@ -16,6 +17,7 @@ export function compileOperation(
   path: string,
   method: string,
   source: OperationObject,
+  serverErrors: ServerErrors,
 ): Operation {
   const paging = source['x-paging'];
   const body = source.requestBody;
@@ -47,7 +49,8 @@ export function compileOperation(
       .map(Number)
       .toSorted((a, b) => a - b),
     documentedErrors: documentedErrors(document, source),
-    hasErrorMessage: hasErrorMessage(document, source),
+    serverErrors,
+    documentedForm: documentedForm(document, source, serverErrors),
     documentedFields: documentedFields(document, source),
   };
 }
@@ -84,12 +87,15 @@ function documentedErrors(document: OpenApiDocument, source: OperationObject): D
   });
 }
 
-function hasErrorMessage(document: OpenApiDocument, { responses }: OperationObject): boolean {
+function documentedForm(
+  document: OpenApiDocument,
+  { responses }: OperationObject,
+  forms: ServerErrors,
+): ServerErrorForm | undefined {
   const denial = responses['403'] && resolve<ResponseObject>(document, 'responses', responses['403']);
   const schema = denial?.content['application/json']?.schema;
-  return (
-    schema !== undefined && resolve<SchemaObject>(document, 'schemas', schema).required?.includes('errors') === true
-  );
+  const required = schema && resolve<SchemaObject>(document, 'schemas', schema).required;
+  return forms.find(({ at }) => required?.includes(at[0]) === true) ?? forms[0];
 }
 
 /**

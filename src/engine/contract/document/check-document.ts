@@ -97,6 +97,14 @@ function checkOperation(
   const members = documentedFields(document, operation);
   if (itemsAt !== 'body' && itemsAt !== 'elements' && !members.includes(itemsAt))
     faults.push(unknownName(`${pointer}/x-items-at`, 'member of a successful response', itemsAt, members));
+  const paging = operation['x-paging'];
+  // Page bounds look for these names only. With others, pages would silently have no bounds.
+  if (paging !== undefined)
+    for (const name of ['page', 'pageSize'])
+      if (!parameters.some((one) => one.in === 'query' && one.name === name))
+        faults.push(fault(`${pointer}/x-paging`, `needs the query parameter ${name}`));
+  if (paging?.hasPageCount === true && !members.includes('pageCount'))
+    faults.push(fault(`${pointer}/x-paging/hasPageCount`, 'needs the member pageCount in a successful response'));
   if (operation['x-requires'])
     faults.push(...checkRequirement(document, operation['x-requires'], `${pointer}/x-requires`));
   return faults;

@@ -124,7 +124,7 @@ async function readFailure(
   try {
     const readable = planned.transparent ? await decodedResponse(response, services) : response;
     const denied = isPermissionDenial(planned.operation, readable, services.isPermissionMessage);
-    trace.upstream = { ...upstreamTrace, shape: errorShape(readable), denied };
+    trace.upstream = { ...upstreamTrace, shape: errorShape(readable, planned.operation.serverErrors), denied };
   } catch (error) {
     if (!planned.transparent) throw error;
     trace.cause ??= error;

@@ -117,7 +117,7 @@ function failureReader(
   { challenge, isPermissionMessage, jsonLimits, decode }: TranslateFailureServices,
 ): (exchange: Exchange, reply: Reply) => Promise<TranslatedFailure | undefined> {
   const documentedFields = new Set(operation.documentedFields);
-  const { documentedErrors } = operation;
+  const { documentedErrors, serverErrors } = operation;
   const decoded = async (reply: Reply): Promise<Reply> => {
     const body = Buffer.isBuffer(reply.body) ? await decode(reply.headers, reply.body) : undefined;
     return Buffer.isBuffer(body) ? { ...reply, body } : reply;
@@ -125,6 +125,7 @@ function failureReader(
   return async ({ principal, delegated }, reply) => {
     const service = serviceCredential && !delegated;
     return normalizeFailure(transparent ? await decoded(reply) : reply, {
+      serverErrors,
       documentedErrors,
       documentedFields,
       credential: service ? 'service' : principal.authorization === undefined ? 'none' : 'caller',

@@ -3,6 +3,7 @@ import { GatewayError } from '../../errors/gateway-error.ts';
 import { type JsonLimits, parseBounded, parsedValue } from '../../../lib/bounded-json.ts';
 import { headerValue } from '../../model/header-pairs.ts';
 import { type DocumentedError, type Operation, PERMISSION_DENIED } from '../../model/operation.ts';
+import { isServerError, type ServerErrors, serverMessages } from '../../model/server-errors.ts';
 import type { UpstreamFailure } from '../../model/upstream-failure.ts';
 import type { UpstreamResponse } from '../response-body.ts';
 import { type PermissionMessage, plainText } from './permission-message.ts';
@@ -10,6 +11,7 @@ import { toGatewayError } from './transport-failure.ts';
 
 /** The facts about the exchange that determine the translation. */
 export interface FailureContext {
+  readonly serverErrors: ServerErrors;
   readonly documentedErrors: readonly DocumentedError[];
   /**
    * The names of the top-level fields that a successful response for the operation can have. Empty if a successful
@@ -50,7 +52,7 @@ function translateResponse(response: UpstreamResponse, context: FailureContext):
   if (response.status < 300) return errorInSuccess(response, context);
   if (response.status < 400)
     return translated(new GatewayError('upstream_redirect', 'The upstream returned a redirect.'));
-  const reading = readError(response);
+  const reading = readError(response, context.serverErrors);
   if (response.status === 401) return unauthorized(reading, context);
   if (response.status === 403) return forbidden(reading, context);
   return translated(byStatus(response, reading));
@@ -128,10 +130,9 @@ function errorInSuccess(response: UpstreamResponse, context: FailureContext): Tr
   if (!Buffer.isBuffer(response.body)) return undefined;
   const body = parsedValue(parseBounded(response.body, context.jsonLimits));
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
-  const names = Object.keys(body);
-  if (!names.includes('error') && !names.includes('errors')) return undefined;
-  if (names.some((name) => context.documentedFields.has(name))) return undefined;
-  const reading = messageOf(body);
+  if (!isServerError(context.serverErrors, body)) return undefined;
+  if (Object.keys(body).some((name) => context.documentedFields.has(name))) return undefined;
+  const reading = messageOf(body, context.serverErrors);
   if (isPermission(reading, context)) return denied(reading, context);
   return translated(
     new GatewayError('upstream_error_in_success', 'The upstream reported an error in a successful response.'),
@@ -139,13 +140,11 @@ function errorInSuccess(response: UpstreamResponse, context: FailureContext): Tr
 }
 
 function isPermission(reading: ErrorReading, context: FailureContext): boolean {
-  return [reading.message, reading.otherMessage].some(
-    (message) => message !== undefined && context.isPermissionMessage(message, context.documentedErrors),
-  );
+  return reading.messages.some((message) => context.isPermissionMessage(message, context.documentedErrors));
 }
 
 function textOf(reading: ErrorReading, fallback: string): string {
-  return (reading.message === undefined ? '' : plainText(reading.message)) || fallback;
+  return plainText(reading.messages[0] ?? '') || fallback;
 }
 
 function htmlPage(): GatewayError {
@@ -168,13 +167,12 @@ function retryAfter(value: string | undefined): string | undefined {
  * contract also documents for other causes does not count, because it says nothing about the caller's permissions.
  */
 export function isPermissionDenial(
-  { documentedErrors }: Pick<Operation, 'documentedErrors'>,
+  { documentedErrors, serverErrors }: Pick<Operation, 'documentedErrors' | 'serverErrors'>,
   response: UpstreamResponse,
   isMessage: PermissionMessage,
 ): boolean {
   if (response.status !== 401 && response.status !== 403) return false;
-  const { message, otherMessage, isJson } = readError(response);
-  const messages = [message, otherMessage].filter((text) => text !== undefined);
+  const { messages, isJson } = readError(response, serverErrors);
   const ambiguous = documentedErrors.find(
     ({ status, causes }) => status === 403 && causes?.some((cause) => cause !== PERMISSION_DENIED) === true,
   );
@@ -183,16 +181,12 @@ export function isPermissionDenial(
   return messages.some((text) => isMessage(text, documentedErrors));
 }
 
-/** The forms that the legacy server's error responses can have. `other` stands for any other form. */
-type ErrorShape = 'error' | 'errors.message' | 'html' | 'empty' | 'other';
-
-/** The form of an error response, as recorded in the trace, and the upstream's original message. */
+/** The form of an error response, as recorded in the trace, and the upstream's original messages. */
 interface ErrorReading {
-  readonly shape: ErrorShape;
-  /** The upstream's original message. Undefined unless the body has one of the two JSON forms. */
-  readonly message?: string;
-  /** The second message in a body that combines both JSON forms. */
-  readonly otherMessage?: string;
+  /** The name of a form of the API, `html`, `empty`, or `other` for any other form. */
+  readonly shape: string;
+  /** The upstream's original messages. A body that combines several forms has several. */
+  readonly messages: readonly string[];
   /** True if the body is JSON in any form. */
   readonly isJson: boolean;
 }
@@ -203,44 +197,34 @@ const MAX_ERROR_BYTES = 256 * 1024;
 const ERROR_LIMITS: JsonLimits = { depth: 64, values: 10_000 };
 
 /** Returns the form of an error response, as recorded in the trace. */
-export function errorShape(response: UpstreamResponse): ErrorShape {
-  return readError(response).shape;
+export function errorShape(response: UpstreamResponse, forms: ServerErrors): string {
+  return readError(response, forms).shape;
 }
 
 /** Reads an error response in any of the known forms. The form of a streamed body is `other`. */
-function readError(response: UpstreamResponse): ErrorReading {
-  if (!Buffer.isBuffer(response.body)) return { shape: 'other', isJson: false };
-  if (response.body.length > MAX_ERROR_BYTES) return { shape: isHtmlType(response) ? 'html' : 'other', isJson: false };
+function readError(response: UpstreamResponse, forms: ServerErrors): ErrorReading {
+  if (!Buffer.isBuffer(response.body)) return withoutMessage('other');
+  if (response.body.length > MAX_ERROR_BYTES) return withoutMessage(isHtmlType(response) ? 'html' : 'other');
   const text = response.body
     .toString('utf8')
     .replace(/^\uFEFF/, '')
     .trim();
-  if (text === '') return { shape: 'empty', isJson: false };
+  if (text === '') return withoutMessage('empty');
   const json = parseBounded(Buffer.from(text), ERROR_LIMITS);
-  if (json.state === 'parsed') return messageOf(json.value);
-  if (json.state === 'excess') return { shape: 'other', isJson: false };
+  if (json.state === 'parsed') return messageOf(json.value, forms);
+  if (json.state === 'excess') return withoutMessage('other');
   // The server might send an HTML page for a `.json` URL and label it as JSON, so the beginning of the body is also
   // checked.
   const isHtml = isHtmlType(response) || HTML_START.test(withoutProlog(text));
-  return { shape: isHtml ? 'html' : 'other', isJson: false };
+  return withoutMessage(isHtml ? 'html' : 'other');
 }
 
-/** Returns the message in a parsed body that has one of the two JSON forms. */
-function messageOf(body: unknown): ErrorReading {
-  const error = member(body, 'error');
-  const message = member(member(body, 'errors'), 'message');
-  if (typeof error === 'string') {
-    const other = typeof message === 'string' ? { otherMessage: message } : {};
-    return { shape: 'error', message: error, isJson: true, ...other };
-  }
-  if (typeof message === 'string') return { shape: 'errors.message', message, isJson: true };
-  return { shape: 'other', isJson: true };
-}
+const withoutMessage = (shape: string): ErrorReading => ({ shape, messages: [], isJson: false });
 
-function member(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, name))
-    return undefined;
-  return (value as Record<string, unknown>)[name];
+/** Returns the messages in a parsed body. */
+function messageOf(body: unknown, forms: ServerErrors): ErrorReading {
+  const found = serverMessages(forms, body);
+  return { shape: found[0]?.name ?? 'other', messages: found.map(({ message }) => message), isJson: true };
 }
 
 const HTML_START = /^<(?:!doctype\s+html|html|head|body)\b/i;

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { wordsOfForm } from '../../../engine/model/server-errors.ts';
 import { errorShape } from '../../../engine/upstream/failures/normalize-failure.ts';
 import { type ProbeResponse, respond } from '../probe-client.ts';
 import { applicable, type DoctorFinding, type Probe } from '../probe.ts';
@@ -10,13 +11,7 @@ const STACK_LINE = /^[ \t]*at /m;
 
 const revealsInternals = (text: string) => INTERNALS.test(text) || (EXCEPTION.test(text) && STACK_LINE.test(text));
 
-const WORDS = {
-  error: '{error}',
-  'errors.message': '{errors: {message}}',
-  html: 'an HTML page',
-  empty: 'an empty body',
-  other: 'another form',
-} as const;
+const OTHER_FORMS: Readonly<Record<string, string>> = { html: 'an HTML page', empty: 'an empty body' };
 
 /** Determines which of the known forms the server uses to report errors. */
 export const errorProbe: Probe = {
@@ -36,8 +31,10 @@ export const errorProbe: Probe = {
     const findings: DoctorFinding[] = [];
     for (const { what, request } of cases) {
       const response = await respond(client, request);
-      const shape = errorShape(response);
-      const words = response.status < 400 ? '' : ` with ${WORDS[shape]}`;
+      const shape = errorShape(response, profile.serverErrors);
+      const form = profile.serverErrors.find(({ name }) => name === shape);
+      const shown = form === undefined ? (OTHER_FORMS[shape] ?? 'another form') : wordsOfForm(form);
+      const words = response.status < 400 ? '' : ` with ${shown}`;
       facts.push(`${what.charAt(0).toUpperCase()}${what.slice(1)}: ${response.status}${words}.`);
       findings.push(...findingsOf(what, response, shape));
     }
@@ -45,7 +42,7 @@ export const errorProbe: Probe = {
   },
 };
 
-function findingsOf(what: string, { status, body }: ProbeResponse, shape: keyof typeof WORDS) {
+function findingsOf(what: string, { status, body }: ProbeResponse, shape: string) {
   return applicable<DoctorFinding>([
     status >= 400 &&
       shape === 'other' && {

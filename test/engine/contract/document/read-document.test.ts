@@ -277,6 +277,18 @@ describe('a contract with overlays', () => {
       '{questionId} in the path is not listed in the parameters',
     ],
     [
+      'pages without the parameters that page bounds know',
+      [get({ 'x-paging': { firstPage: 1, hasPageCount: false } })],
+      `${POINTER}/x-paging`,
+      'needs the query parameter pageSize',
+    ],
+    [
+      'a page count without its member',
+      [get({ 'x-paging': { firstPage: 1, hasPageCount: true } })],
+      `${POINTER}/x-paging/hasPageCount`,
+      'needs the member pageCount in a successful response',
+    ],
+    [
       'a path that matches the requests of another one',
       [get({}, '/services/v2/comment/{questionId}.json')],
       '/actions/0/update/~1services~1v2~1comment~1{questionId}.json',

@@ -1,3 +1,4 @@
+import { serverErrors } from '../../../../src/profile/server-errors.ts';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_JSON_LIMITS } from '../../../../src/lib/bounded-json.ts';
 import type { HeaderPairs } from '../../../../src/engine/model/header-pairs.ts';
@@ -22,6 +23,7 @@ describe('normalizeFailure', () => {
   const context: FailureContext = {
     documentedErrors: [],
     documentedFields: new Set(['id', 'list', 'success']),
+    serverErrors,
     credential: 'caller',
     isPermissionMessage: compilePermissionMessage(UPSTREAM_DEFAULTS.permissionMessages),
     challenge: CHALLENGE,
@@ -298,11 +300,14 @@ describe('normalizeFailure', () => {
 
 describe('the shape of an error response', () => {
   const shapeOf = (body: string | StreamedBody, type = 'application/json') =>
-    errorShape({
-      status: 500,
-      headers: [['Content-Type', type]],
-      body: typeof body === 'string' ? Buffer.from(body) : body,
-    });
+    errorShape(
+      {
+        status: 500,
+        headers: [['Content-Type', type]],
+        body: typeof body === 'string' ? Buffer.from(body) : body,
+      },
+      serverErrors,
+    );
 
   it.each([
     ['error', '{"error":"x"}'],
@@ -353,7 +358,11 @@ describe('the shape of an error response', () => {
 describe('a permission denial', () => {
   const isMessage = (message: string) => message.includes('permission');
   const denies = (status: number, body: string) =>
-    isPermissionDenial({ documentedErrors: [] }, { status, headers: [], body: Buffer.from(body) }, isMessage);
+    isPermissionDenial(
+      { documentedErrors: [], serverErrors },
+      { status, headers: [], body: Buffer.from(body) },
+      isMessage,
+    );
 
   it.each([
     [401, '{"error":"no permission"}', true],
@@ -380,10 +389,10 @@ describe('a permission denial', () => {
     const causes = ['permission-denied', 'feature-disabled'];
     const documentedErrors = [{ status: 403, text: 'Disabled or no permission.', causes }];
     const response = { status, headers: [], body: Buffer.from(body) };
-    expect(isPermissionDenial({ documentedErrors }, response, isMessage)).toBe(expected);
+    expect(isPermissionDenial({ documentedErrors, serverErrors }, response, isMessage)).toBe(expected);
     const onlyPermission = [{ status: 403, text: 'Disabled or no permission.', causes: ['permission-denied'] }];
-    expect(isPermissionDenial({ documentedErrors: onlyPermission }, { ...response, status: 403 }, isMessage)).toBe(
-      true,
-    );
+    expect(
+      isPermissionDenial({ documentedErrors: onlyPermission, serverErrors }, { ...response, status: 403 }, isMessage),
+    ).toBe(true);
   });
 });
