@@ -2,6 +2,7 @@ import { KEY_PASSES } from './run-scenario.ts';
 import { latencyScenario, OTHER_PARTS } from './scenarios/all.ts';
 import type { Effort } from './scenarios/effort.ts';
 import type { Entry, Scenario } from './scenarios/scenario.ts';
+import { WINDOW_SECONDS } from './measure-warm-up.ts';
 import { windowSeconds } from './warm-up.ts';
 
 /** How many seconds the steps outside the rounds take on a slow machine with two cores. */
@@ -29,7 +30,7 @@ export function estimateSeconds(
   const latency = latencyScenario(effort);
   const { count, seconds } = effort.latency;
   const parts: Readonly<Record<(typeof OTHER_PARTS)[number], number>> = {
-    'warm-up': USUAL.startAndStop + (effort.warmUpCurve / 30_000) * (1 + USUAL.besidesRound / 0.25),
+    'warm-up': USUAL.startAndStop + (effort.warmUpCurve / 30_000) * (1 + USUAL.besidesRound / WINDOW_SECONDS),
     latency: sum(latency.entries.map((one) => entrySeconds(latency, one, effort) + count * (seconds + 1) + 1)),
     start: effort.starts * (USUAL.startAndStop + USUAL.settling),
     memory: USUAL.startAndStop + 2 * USUAL.settling + effort.memoryKeys / USUAL.newKeysPerSecond,

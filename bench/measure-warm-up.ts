@@ -12,8 +12,8 @@ export interface WarmUpCurve {
 }
 
 /** A process is warm if a request takes at most this much more CPU time than at the end. */
-const WITHIN = 0.2;
-const WINDOW_SECONDS = 0.25;
+export const WITHIN = 0.2;
+export const WINDOW_SECONDS = 0.25;
 /** The number of windows whose median smooths the variations between windows. */
 const SMOOTHED = 3;
 const FINAL_WINDOWS = 10;

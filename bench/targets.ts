@@ -257,7 +257,7 @@ function linearExcess(results: Results): number | undefined {
   return Math.max(0, (large.cpuUs.median / expected - 1) * 100);
 }
 
-/** With fewer keys, a run does not show whether memory keeps growing after the cache is full. */
+/** With fewer keys, the cache is not full for most of the run. */
 const LEAST_KEYS = 300_000;
 
 function longMemoryRun({ memory }: Results): Results['memory'] {

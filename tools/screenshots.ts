@@ -7,6 +7,7 @@ import { withUpstreamUrl } from '../src/engine/config/settings.ts';
 import { createGateway, type Gateway } from '../src/engine/gateway.ts';
 import { createSeededRandom } from '../src/lib/seeded-random.ts';
 import { startReferenceServer } from '../src/reference/start-reference-server.ts';
+import { CONSOLE_PAGES } from '../test/builders/console-pages.ts';
 import { findProgram } from '../test/builders/find-program.ts';
 import { readCommandLine } from './command-line.ts';
 
@@ -25,17 +26,7 @@ const root = join(import.meta.dirname, '..');
 const TOKEN = 'screenshot-token';
 const MINUTES = 15;
 const STEP_MS = 5000;
-const PAGES = [
-  'traffic',
-  'violations',
-  'violation',
-  'levels',
-  'permissions',
-  'cache',
-  'upstream',
-  'configuration',
-  'audit',
-];
+const PAGES = [...CONSOLE_PAGES, 'violation'];
 const DESK = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };
 const EXPLAINED = '?method=GET&target=%2Fservices%2Fv2%2Fgroup%2F1%2Fuser.json&as=alice';

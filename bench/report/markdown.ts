@@ -55,8 +55,7 @@ function header(title: string, { machine, effort, only, startedAt, failures }: R
   return [
     `# ${title}`,
     '',
-    `Written by \`${command}\` on ${startedAt.slice(0, 10)}, commit ${machine.commit}; do not edit. The [README](README.md)
-describes the method.`,
+    `Written by \`${command}\` on ${startedAt.slice(0, 10)}, commit ${machine.commit}; do not edit. The method is in bench/README.md.`,
     ...(effort === 'quick'
       ? ['', '**This was a quick run: the warm-ups and rounds are short, and the numbers are rough.**']
       : []),

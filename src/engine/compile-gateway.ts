@@ -2,7 +2,7 @@ import { knownDefaultPageSize, toOperationCacheOptions } from './cache/cache-opt
 import { optionsOf } from './config/configurable.ts';
 import type { Settings } from './config/settings.ts';
 import { challengesOf } from './identity/refusals.ts';
-import type { Scheme } from './identity/verifier.ts';
+import type { Scheme, Verifier } from './identity/verifier.ts';
 import { verifierOf } from './identity/verifiers.ts';
 import { boundedMemo } from '../lib/bounded-maps.ts';
 import { isPlainObject } from '../lib/plain-object.ts';
@@ -89,10 +89,10 @@ export interface PlanSources {
 /** Compiles the plans of all operations, with the given stages of features, and creates the gateway from them. */
 export function compileGateway(sources: PlanSources, features: readonly FeatureStage[]): CompiledGateway {
   const { settings, start, clock, guard } = sources;
-  const { levels, messages, verifiers } = sources.features;
+  const { levels, messages } = sources.features;
   const { contract, permissions } = start;
   const { authentication } = settings;
-  const authenticator = sources.authenticator.precededBy(verifiers);
+  const authenticator = sources.authenticator.precededBy(verifiersOf(settings, sources.features));
   const schemes = acceptedSchemes(settings, sources.features);
   const challenge = challengesOf(schemes, authentication.realm);
   const requirementOf = boundedMemo(MAX_PERMISSIONS, (permission: string) => permissions.compile({ permission }));
@@ -150,11 +150,20 @@ export function compileGateway(sources: PlanSources, features: readonly FeatureS
   };
 }
 
+/** Returns the verifiers of features that are asked. In `observe` mode, every credential is forwarded unchanged. */
+export const verifiersOf = (
+  { mode }: Pick<Settings, 'mode'>,
+  { verifiers }: Pick<RunningFeatures, 'verifiers'>,
+): readonly Verifier[] => (mode.transparent ? [] : verifiers);
+
 /** Returns the schemes of the credentials that are accepted, in the order of the verifiers. */
 export const acceptedSchemes = (
-  { authentication }: Pick<Settings, 'authentication'>,
-  { verifiers }: Pick<RunningFeatures, 'verifiers'>,
-): readonly Scheme[] => [...verifiers.map(({ scheme }) => scheme), verifierOf(authentication).scheme];
+  settings: Pick<Settings, 'authentication' | 'mode'>,
+  features: Pick<RunningFeatures, 'verifiers'>,
+): readonly Scheme[] => [
+  ...verifiersOf(settings, features).map(({ scheme }) => scheme),
+  verifierOf(settings.authentication).scheme,
+];
 
 /** Returns all known addresses of the legacy server, whether or not they receive requests. */
 function legacyAddressesOf({ upstream }: Settings, { address }: Start): LegacyAddresses {

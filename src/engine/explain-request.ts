@@ -18,6 +18,7 @@ import {
   type PlanSources,
   stageServices,
   undocumentedPlan,
+  verifiersOf,
 } from './compile-gateway.ts';
 
 /** What a dry run is made of: the configuration in use. */
@@ -49,7 +50,7 @@ function dryRunOf(inUse: Explained): DryRun {
     roles: start.roles,
     clock,
     memory: { hash: inUse.credentialHash },
-  });
+  }).precededBy(verifiersOf(settings, features));
   return {
     gateway: dryRunGateway(
       gateway,

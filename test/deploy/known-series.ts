@@ -1,3 +1,4 @@
+import { FEATURES } from '../../src/features.ts';
 import { startTestGateway } from '../builders/test-gateway.ts';
 import { promqlUse } from './promql-use.ts';
 
@@ -44,6 +45,12 @@ export async function seriesOfGateway(): Promise<KnownSeries> {
     const labels = labelsOf(name);
     for (const [, label = '', value = ''] of pairs.matchAll(PAIR))
       labels.set(label, ANY_VALUE.has(label) ? undefined : (labels.get(label) ?? new Set()).add(value));
+  }
+  // The metrics of features that the configuration above does not use.
+  for (const { name, labels } of FEATURES.flatMap(({ metrics = [] }) => metrics)) {
+    if (known.has(name)) continue;
+    const own = labelsOf(name);
+    for (const label of labels) own.set(label, undefined);
   }
   for (const name of SCRAPES) labelsOf(name);
   return known;

@@ -40,7 +40,7 @@ describe('the explanation of a documented request', () => {
       operation: 'listQuestions (row 6), stated',
       mode: 'strict',
       checks: like(
-        /^authentication enforce, requests enforce, responses report, permissions enforce, .*undocumented enforce$/,
+        /^authentication enforce, requests enforce, responses report, permissions enforce, pageBounds enforce,.* undocumented enforce$/,
       ),
       errors: 'normalized',
       translation: like(/redirects.* become 502.*operations: \{ listQuestions: \{ errors: legacy \} \} keeps them/),

@@ -13,13 +13,18 @@ import { NEW, shopFolder, startShop } from './shop-folder.ts';
 
 const KEY = 'the key of the shop';
 let shop: FakeUpstream;
+let folder: string;
 let gateway: Gateway;
 beforeAll(async () => {
   shop = await startShop();
-  const folder = await shopFolder();
+  folder = await shopFolder();
   writeFileSync(join(folder, 'cards.key'), KEY, { mode: 0o600 });
+  gateway = await start({ mode: 'strict' });
+});
+
+async function start(more: object): Promise<Gateway> {
   const given = {
-    mode: 'strict',
+    ...more,
     contract: { folder },
     roles: { file: 'roles.json' },
     listen: { port: 0, adminPort: 0 },
@@ -30,17 +35,22 @@ beforeAll(async () => {
     { profile: BOOKSHOP, features: [memberCards] },
   );
   expect(faults).toEqual([]);
-  gateway = await createGateway(withUpstreamUrl(settings, shop.url), {
+  const started = await createGateway(withUpstreamUrl(settings, shop.url), {
     features: [memberCards],
     logStream: { write: () => undefined },
   });
-  cleanUpAfterFile(() => gateway.close());
-});
+  cleanUpAfterFile(() => started.close());
+  return started;
+}
 
 /** Sends a request with this `Authorization` value, and returns the response with what the shop received. */
-async function ask(target: string, authorization: string, call: { method?: string; body?: unknown } = {}) {
+async function ask(
+  target: string,
+  authorization: string,
+  { at = gateway, ...call }: { at?: Gateway; method?: string; body?: unknown } = {},
+) {
   const before = shop.requests.length;
-  const { status, headers, json } = await callAt(gateway.publicUrl, target, {
+  const { status, headers, json } = await callAt(at.publicUrl, target, {
     ...call,
     user: null,
     headers: { Authorization: authorization },
@@ -104,5 +114,30 @@ describe('a verifier that a feature brings', () => {
     const refused = await ask('/shop/books', 'Digest username="sylvia"');
     expect(refused).toMatchObject({ status: 401, sent: [] });
     expect(JSON.stringify(refused.json)).toContain('the schemes Bearer and Basic are accepted');
+  });
+
+  it('does not share a page that its credential has fetched with an account that has the same few permissions', async () => {
+    const at = await start({
+      mode: 'strict',
+      operations: { listBooks: { cache: { audience: 'permissions', assumeImpersonal: true } } },
+    });
+    const target = '/shop/books?pageSize=9';
+    expect(await ask(target, CARD, { at })).toMatchObject({ status: 200, sent: [basic('sylvia')] });
+    expect(await ask(target, basic('carol'), { at })).toMatchObject({ status: 200, sent: [basic('carol')] });
+  });
+
+  it('gets 501 where the upstream needs a credential and there is none, also on undocumented paths', async () => {
+    const at = await start({
+      mode: 'strict',
+      undocumented: { allow: [{ method: 'GET', path: '/shop/window/{name}' }] },
+    });
+    const card = `Bearer ${cardOf('carol', KEY)}`;
+    for (const target of ['/shop/books?pageSize=2', '/shop/window/left'])
+      expect(await ask(target, card, { at })).toMatchObject({ status: 501, code: 'needs_caller_credential', sent: [] });
+  });
+
+  it('is not asked in observe mode, which forwards every credential unchanged', async () => {
+    const at = await start({ mode: 'observe' });
+    expect(await ask('/shop/books', CARD, { at })).toMatchObject({ status: 200, sent: [CARD] });
   });
 });

@@ -2,12 +2,12 @@ import { type CpuTime, readCpuTime, stolenShare } from './cpu-time.ts';
 import type { Proof, ProofContext, ProofResult } from './proof.ts';
 
 /** A red row is repeated if more than this share of the machine's processor time was stolen while it ran. */
-const TOLERATED_SHARE = 0.2;
+const TOLERATED_SHARE = 0.05;
 const MAX_ATTEMPTS = 3;
 
 /**
  * Runs a row. The limits on times and rates mean nothing if the host of a virtual machine runs something else
- * meanwhile, so a row that is red for want of processor time is repeated. The result is that of the last attempt; its
+ * meanwhile, so a row that is red while much processor time was stolen is repeated. The result is that of the last attempt; its
  * figures state how many attempts there were, and how much time was stolen from the others.
  */
 export async function runRow(

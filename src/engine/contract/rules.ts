@@ -12,7 +12,7 @@ export interface ContractRules {
   readonly semanticRules: readonly SemanticRule[];
   /** The rules for request bodies, which `x-request-rules` names. */
   readonly requestRules: readonly RequestRule[];
-  /** How the API's servers report errors. */
+  /** How the API's servers report errors. If this is not known, Portico's errors are normalized in every mode. */
   readonly serverErrors: ServerErrors;
 }
 

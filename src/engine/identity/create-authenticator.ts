@@ -52,7 +52,7 @@ export interface Authenticator extends CredentialMemory {
    */
   authenticate(input: AuthenticationInput): AuthenticationResult | Promise<AuthenticationResult>;
   /** Forgets a verified credential that the upstream has refused, so that all gateways verify the caller again. */
-  forget(principal: Pick<Principal, 'authorization' | 'kind' | 'name'>): void;
+  forget(principal: Pick<Principal, 'access' | 'authorization' | 'kind' | 'name'>): void;
   /**
    * Checks that the verifier refuses an invalid credential. The check runs at startup and then at intervals, which are
    * shorter while the result is pending.
@@ -111,6 +111,15 @@ function authenticatorWith(verifiers: readonly Verifier[], shared: SharedParts):
   );
   const passed = { enforce: passedAt('enforce'), report: passedAt('report') };
 
+  /**
+   * Returns the caller of a fresh credential. Others may have the same memory, so what a verifier has accepted that is not
+   * asked any more does not count.
+   */
+  function recognized(authorization: string, now: number, connection?: object) {
+    const caller = check.recognize(authorization, now, connection);
+    return caller !== undefined && verifiers.includes(caller.verifier) ? caller : undefined;
+  }
+
   function withoutCredential(input: AuthenticationInput, principals: Principals): AuthenticationResult {
     const { level, otherCredential } = input;
     if (level !== 'enforce' && otherCredential) return toResult(input, principals.unverified(undefined), 'not_basic');
@@ -136,8 +145,8 @@ function authenticatorWith(verifiers: readonly Verifier[], shared: SharedParts):
     const verified = ({ name, access }: { readonly name: string; readonly access?: Access | undefined }) => ({
       principal: principals.verified(name, credential.authorization, access),
     });
-    const recognized = check.recognize(credential.authorization, now);
-    if (recognized !== undefined) return verified(recognized);
+    const known = recognized(credential.authorization, now);
+    if (known !== undefined) return verified(known);
     const verdict = check.verify(verifier, credential, clientAddress(), now);
     if (level === 'report' && verifier.asksUpstream && !input.needsVerification) {
       // This request does not wait for the verification, but later requests can use the result.
@@ -153,8 +162,8 @@ function authenticatorWith(verifiers: readonly Verifier[], shared: SharedParts):
   }
 
   /**
-   * Returns the credential in a header and the first verifier that knows it. If none does, a credential of a known scheme
-   * is malformed, and the result for any other is undefined.
+   * Returns the credential in a header and the first verifier whose own it is, or undefined if there is none. If that
+   * verifier cannot read it, it is malformed.
    */
   function claimOf(header: string): Claim | { readonly malformed: Verifier } | undefined {
     for (const verifier of verifiers) {
@@ -162,9 +171,7 @@ function authenticatorWith(verifiers: readonly Verifier[], shared: SharedParts):
       if (credential === 'malformed') return { malformed: verifier };
       if (credential !== undefined) return { verifier, credential };
     }
-    const [scheme = ''] = header.trimStart().toLowerCase().split(' ', 1);
-    const malformed = verifiers.find((one) => one.scheme.name.toLowerCase() === scheme);
-    return malformed && { malformed };
+    return undefined;
   }
 
   return {
@@ -172,8 +179,7 @@ function authenticatorWith(verifiers: readonly Verifier[], shared: SharedParts):
     authenticate(input) {
       const { authorizationHeader: header, otherCredential: other, level, now } = input;
       // A recently verified credential in canonical form does not need to be parsed again.
-      const caller =
-        header === undefined || level === 'off' ? undefined : check.recognize(header, now, input.connection);
+      const caller = header === undefined || level === 'off' ? undefined : recognized(header, now, input.connection);
       if (caller !== undefined && level !== 'off') {
         const audience = caller.audience + suffixOf(hash, other);
         const { name, access } = caller;
@@ -200,8 +206,9 @@ function authenticatorWith(verifiers: readonly Verifier[], shared: SharedParts):
         return approval.then(({ principal, reason }) => toResult(input, principal, reason)).catch(failed);
       return toResult(input, approval.principal, approval.reason);
     },
-    forget({ authorization, kind, name }) {
-      if (authorization === undefined || !check.forget(authorization)) return;
+    forget({ authorization, kind, name, access }) {
+      // The upstream has refused what stands for the credential, not the credential.
+      if (authorization === undefined || access !== undefined || !check.forget(authorization)) return;
       // Only verified callers' credentials are revoked on other gateways. Otherwise, unverified callers could make the
       // fleet repeatedly verify other callers.
       if (kind === 'verified' && name !== undefined) void revocations.announce(name);

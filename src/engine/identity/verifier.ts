@@ -18,7 +18,10 @@ export interface Credential {
 export interface Scheme<Own extends Credential = Credential> {
   /** The name, such as `Basic`. */
   readonly name: string;
-  /** Reads the credential in an `Authorization` header. Returns undefined if the header is of another scheme. */
+  /**
+   * Reads the credential in an `Authorization` header. Returns undefined if the header is of another scheme, or of another
+   * verifier of the same scheme, which is then asked.
+   */
   read(header: string): Own | 'malformed' | undefined;
   /**
    * Returns the challenge of the scheme. `refused` states why the request's own credential of this scheme was refused.
@@ -70,7 +73,10 @@ export interface Verifier<Own extends Credential = Credential> {
    * wait for it, and the verifier is calibrated.
    */
   readonly asksUpstream: boolean;
-  /** True if only Portico knows what the credentials mean. They are never sent upstream, whether or not they are valid. */
+  /**
+   * True if only Portico knows what the credentials mean. They are then never sent upstream, whether or not they are
+   * valid, and each verification states their `access`.
+   */
   readonly withheld?: true;
   /**
    * Verifies a credential that `scheme` has read. `known` means that the credential has previously been valid. Known
@@ -78,7 +84,7 @@ export interface Verifier<Own extends Credential = Credential> {
    * which is divided fairly among networks.
    */
   verify(credential: Own, known: boolean, network: string): Promise<Verification>;
-  /** Checks that the verifier refuses an invalid credential. */
+  /** Checks that the verifier refuses an invalid credential. Not called for verifiers of features. */
   calibrate(): Promise<Calibration>;
 }
 

@@ -89,10 +89,10 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
     const login = begun instanceof Promise ? await begun : begun;
     if (login?.limited !== undefined) return { kind: 'limited', ...login.limited };
     const before = forgotten;
-    const verification = withName(await verifier.verify(credential, known, network), credential);
+    const verification = identified(await verifier.verify(credential, known, network), credential, verifier);
     if (verification.kind === 'valid') login?.loggedIn();
     else if (verification.kind !== 'invalid') login?.withdraw();
-    if (verification.kind === 'valid' && before === forgotten) memory.remember(key, verification, now);
+    if (verification.kind === 'valid' && before === forgotten) memory.remember(key, verification, verifier, now);
     if (verification.kind === 'invalid') memory.forget(key);
     if (verification.kind === 'unavailable' && verification.unusable) memory.clear();
     return verification;
@@ -122,10 +122,12 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
 }
 
 /** Returns a verification with the name of the caller, which the credential states or the verifier has found. */
-function withName(verification: Verification, credential: Credential): Verdict {
+function identified(verification: Verification, credential: Credential, { withheld }: Verifier): Verdict {
   if (verification.kind !== 'valid') return verification;
   const name = verification.name ?? credential.name;
   if (name === undefined) throw new Error('the verifier does not name the caller of a valid credential');
+  if (withheld === true && verification.access === undefined)
+    throw new Error('the verifier withholds its credentials, but does not state what they let the caller do');
   return { ...verification, name };
 }
 
@@ -152,6 +154,8 @@ interface VerifiedCaller {
    */
   readonly audience: string;
   readonly access: Access | undefined;
+  /** The verifier that has found the credential valid. */
+  readonly verifier: Verifier;
 }
 
 /**
@@ -162,7 +166,7 @@ interface VerifiedCredentials {
   recall(key: string, now: number): Memory;
   /** Returns the caller that a credential identifies, or undefined if the credential is not fresh. */
   callerOf(key: string, now: number): VerifiedCaller | undefined;
-  remember(key: string, identified: Identified, now: number): void;
+  remember(key: string, identified: Identified, verifier: Verifier, now: number): void;
   /** Forgets a credential. Returns false if the credential was not stored. */
   forget(key: string): boolean;
   /**
@@ -204,8 +208,8 @@ export function createVerifiedCredentials(
       const verified = credentials.get(key);
       return verified !== undefined && isFresh(verified, now) ? verified.caller : undefined;
     },
-    remember(key, { name, access, freshUntilAt = Infinity }, now) {
-      const caller = { name, audience: verifiedAudience(name, access), access };
+    remember(key, { name, access, freshUntilAt = Infinity }, verifier, now) {
+      const caller = { name, audience: verifiedAudience(name, access), access, verifier };
       credentials.set(key, {
         caller,
         verifiedAt: now,

@@ -23,12 +23,13 @@ export interface Principal {
  * what follows from it is computed only once.
  */
 export interface Access {
-  /** Identifies the credential, or all that let their caller do the same. Part of the audience, so never a secret. */
+  /**
+   * Identifies the credential, or all that let their caller do the same. Part of the audience, so never a secret, and one
+   * line.
+   */
   readonly id: string;
   /** The names of the only permissions, groups and flags that the caller keeps. Undefined if the caller keeps all. */
   readonly only?: ReadonlySet<string>;
-  /** The caller's roles, in place of those of the account. */
-  readonly roles?: readonly string[];
   /** The `Authorization` value to send upstream. Undefined if there is none: the credential itself is never sent. */
   readonly authorization?: string;
 }
@@ -39,7 +40,9 @@ export interface Access {
  * its own.
  */
 export const verifiedAudience = (name: string, access?: Pick<Access, 'id'>): string =>
-  access === undefined ? `caller:verified:user:${name}` : `caller:verified:user:${name};${access.id}`;
+  access === undefined
+    ? `caller:verified:user:${name}`
+    : `caller:verified:access:${access.id.length}:${access.id}:${name}`;
 
 /**
  * Returns the text under which limits and memories count a caller. It is the same for all spellings of a verified name

@@ -2,7 +2,7 @@ import { isPlainObject } from '../../lib/plain-object.ts';
 
 /** A form in which an API's servers report errors, as plain data. */
 export interface ServerErrorForm {
-  /** The name in traces, logs and reports, such as `error`. */
+  /** The name in traces, logs and reports, such as `error`. Never `html`, `empty` or `other`, which mean no form. */
   readonly name: string;
   /**
    * The names of the members that lead to the message, from the top of the body. A response that contains the first one

@@ -94,7 +94,7 @@ export function compilePermissions(parts: PermissionsParts): Permissions {
   function withAccess(name: string | undefined, access: Access): Grants {
     const known = byAccess.get(access);
     if (known?.name === name && known !== undefined) return known.grants;
-    const held = access.roles === undefined ? ofAccount(name) : grant(access.roles, [], []);
+    const held = ofAccount(name);
     const grants = access.only === undefined ? held : limited(held, access.only);
     byAccess.set(access, { name, grants });
     return grants;
@@ -109,7 +109,9 @@ export function compilePermissions(parts: PermissionsParts): Permissions {
         return term !== undefined && only.has(term.name) ? [term] : [];
       }),
     );
-    return { ...held, bits, delegated: false, key: vocabulary.keyOf(bits) };
+    // What the upstream returns may depend on the account, so pages are not shared with callers who have these
+    // permissions only.
+    return { ...held, bits, delegated: false, key: undefined };
   }
 
   return {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { GatewayError } from '../../../src/engine/errors/gateway-error.ts';
-import type { AuthenticationInput } from '../../../src/engine/identity/create-authenticator.ts';
+import type { AuthenticationInput, Authenticator } from '../../../src/engine/identity/create-authenticator.ts';
 import { IDENTITY_DEFAULTS } from '../../../src/engine/identity/identity-options.ts';
 import type { Verification, Verifier } from '../../../src/engine/identity/verifier.ts';
 import { ANONYMOUS } from '../../../src/engine/model/principal.ts';
@@ -518,5 +518,58 @@ describe('several verifiers', () => {
   it('never accept a caller without a name', async () => {
     const nameless: Verifier = { ...TOKENS, verify: () => Promise.resolve({ kind: 'valid' }) };
     await expect(authenticating(nameless).ask('Bearer good')).rejects.toThrow(/does not name the caller/);
+  });
+});
+
+describe('a verifier that precedes the others', () => {
+  const ask = (authenticator: Pick<Authenticator, 'authenticate'>, authorizationHeader: string) =>
+    Promise.resolve(
+      authenticator.authenticate({
+        authorizationHeader,
+        otherCredential: undefined,
+        clientAddress: () => '192.0.2.1',
+        level: 'enforce',
+        needsCredential: true,
+        needsVerification: true,
+        now: START,
+      }),
+    );
+  const access = { id: 'card' };
+  const cards = () => fakeVerifier(() => ({ kind: 'valid', access })).verifier;
+
+  it('no longer counts once it is not asked any more, although the memory is the same', async () => {
+    const { authenticator } = authenticating(fakeVerifier().verifier);
+    const card = basic('alice', 'card');
+    const before = authenticator.precededBy([cards()]);
+    expect((await ask(before, card)).principal).toMatchObject({ kind: 'verified', name: 'alice', access });
+    expect((await ask(before, card)).principal).toMatchObject({ kind: 'verified', access });
+    await expect(refusalOf(ask(authenticator, card))).resolves.toMatchObject({ code: 'credentials_refused' });
+  });
+
+  it('must state the access of a credential that it withholds', async () => {
+    const { authenticator } = authenticating(fakeVerifier().verifier);
+    const verifier = { ...fakeVerifier(() => ({ kind: 'valid' })).verifier, withheld: true as const };
+    await expect(ask(authenticator.precededBy([verifier]), basic('alice'))).rejects.toThrow(/does not state/);
+  });
+
+  it('has audiences that no name can imitate', async () => {
+    const { authenticator } = authenticating(fakeVerifier().verifier);
+    const { audience } = (await ask(authenticator.precededBy([cards()]), basic('alice', 'card'))).principal;
+    for (const name of ['alice;card', 'access:4:card:alice', '4:card:alice'])
+      expect((await ask(authenticator, basic(name.replaceAll(':', ';')))).principal.audience).not.toBe(audience);
+    expect(audience).toBe('caller:verified:access:4:card:alice');
+  });
+
+  it('keeps a token when the upstream refuses what it sends instead', async () => {
+    let asked = 0;
+    const verifier = fakeVerifier(() => {
+      asked += 1;
+      return { kind: 'valid', access: { id: 'card', authorization: basic('alice') } };
+    }).verifier;
+    const authenticator = authenticating(fakeVerifier().verifier).authenticator.precededBy([verifier]);
+    const { principal } = await ask(authenticator, basic('alice', 'card'));
+    authenticator.forget(principal);
+    await ask(authenticator, basic('alice', 'card'));
+    expect(asked).toBe(1);
   });
 });

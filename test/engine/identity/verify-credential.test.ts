@@ -231,10 +231,12 @@ describe('verification', () => {
 });
 
 describe('the verified credentials', () => {
+  const VERIFIER = fakeVerifier().verifier;
+
   it('are fresh for their time, known afterwards, and unknown once forgotten', () => {
     const memory = createVerifiedCredentials(60, 10);
     expect(memory.recall('key', START)).toBe('unknown');
-    memory.remember('key', { name: 'alice' }, START);
+    memory.remember('key', { name: 'alice' }, VERIFIER, START);
     expect(memory.recall('key', START + 59_999)).toBe('fresh');
     expect(memory.recall('key', START + 60_000)).toBe('known');
     memory.forget('key');
@@ -243,25 +245,25 @@ describe('the verified credentials', () => {
 
   it('expire even when the clock starts at 0', () => {
     const memory = createVerifiedCredentials(60, 10);
-    memory.remember('key', { name: 'alice' }, 0);
+    memory.remember('key', { name: 'alice' }, VERIFIER, 0);
     expect(memory.recall('key', 60_000)).toBe('known');
   });
 
   it('are never fresh if the time is 0 seconds', () => {
     const memory = createVerifiedCredentials(0, 10);
-    memory.remember('key', { name: 'alice' }, START);
+    memory.remember('key', { name: 'alice' }, VERIFIER, START);
     expect(memory.recall('key', START)).toBe('known');
   });
 
   it('are bounded', () => {
     const memory = createVerifiedCredentials(60, 2);
-    for (const key of ['a', 'b', 'c']) memory.remember(key, { name: 'alice' }, START);
+    for (const key of ['a', 'b', 'c']) memory.remember(key, { name: 'alice' }, VERIFIER, START);
     expect(['a', 'b', 'c'].map((key) => memory.recall(key, START))).toEqual(['unknown', 'fresh', 'fresh']);
   });
 
   it('can be cleared', () => {
     const memory = createVerifiedCredentials(60, 2);
-    memory.remember('key', { name: 'alice' }, START);
+    memory.remember('key', { name: 'alice' }, VERIFIER, START);
     memory.clear();
     expect(memory.recall('key', START)).toBe('unknown');
   });

@@ -6,7 +6,7 @@ import type { PassthroughExchange } from '../exchange.ts';
 import type { Stage } from '../stage.ts';
 import { permissionRefusal } from '../permission-refusal.ts';
 import { traceDecision } from '../permission-verdict.ts';
-import { lacksCredential, needsCallerCredential } from '../upstream-request.ts';
+import { needsCallerCredential } from '../upstream-request.ts';
 
 /** Services that decide whether a caller may use an undocumented path. */
 export interface UndocumentedAccess {
@@ -31,7 +31,7 @@ export function authorizePath(level: CheckLevel, access: UndocumentedAccess): St
       if (decision.verdict === 'denied' && level === 'enforce')
         throw permissionRefusal(undefined, exchange, decision.missing, access.challenge);
     }
-    if (lacksCredential(principal) || (access.serviceCredential && principal.authorization === undefined))
+    if (access.serviceCredential && principal.authorization === undefined)
       throw needsCallerCredential('address', principal);
     return next(exchange);
   };

@@ -10,6 +10,7 @@ import type { PassthroughExchange } from '../exchange.ts';
 import type { MessageObserver } from '../message-observer.ts';
 import type { Reply } from '../reply.ts';
 import type { Handler } from '../stage.ts';
+import { lacksCredential, needsCallerCredential } from '../upstream-request.ts';
 import { recordEnd, recordExceeded, recordFailedExchange, recordServerError } from '../upstream-incident.ts';
 
 /** The services that forward requests to undocumented paths. */
@@ -40,6 +41,7 @@ export function forwardPath(services: ForwardUndocumentedServices): Handler<Pass
     observeResponse,
   } = services;
   return async ({ arrival, principal, clientGone, trace }) => {
+    if (lacksCredential(principal)) throw needsCallerCredential('address', principal);
     const startedAt = clock();
     const seconds = () => Math.max(0, clock() - startedAt) / 1000;
     trace.route = 'passthrough';
