@@ -138,6 +138,8 @@ describe('a verifier that a feature brings', () => {
 
   it('is not asked in observe mode, which forwards every credential unchanged', async () => {
     const at = await start({ mode: 'observe' });
-    expect(await ask('/shop/books', CARD, { at })).toMatchObject({ status: 200, sent: [CARD] });
+    const card = `Bearer ${cardOf('carol', KEY)}`;
+    for (const target of ['/shop/books', '/shop/window/left'])
+      expect(await ask(target, card, { at })).toMatchObject({ status: 200, sent: [card] });
   });
 });

@@ -560,16 +560,16 @@ describe('a verifier that precedes the others', () => {
     expect(audience).toBe('caller:verified:access:4:card:alice');
   });
 
-  it('keeps a token when the upstream refuses what it sends instead', async () => {
-    let asked = 0;
-    const verifier = fakeVerifier(() => {
-      asked += 1;
-      return { kind: 'valid', access: { id: 'card', authorization: basic('alice') } };
-    }).verifier;
-    const authenticator = authenticating(fakeVerifier().verifier).authenticator.precededBy([verifier]);
-    const { principal } = await ask(authenticator, basic('alice', 'card'));
-    authenticator.forget(principal);
-    await ask(authenticator, basic('alice', 'card'));
-    expect(asked).toBe(1);
+  it('keeps a card, and the password that it stands for, when the upstream refuses that password', async () => {
+    const passwords = fakeVerifier();
+    const { authenticator } = authenticating(passwords.verifier);
+    const card = fakeVerifier(() => ({ kind: 'valid', access: { id: 'card', authorization: basic('alice') } }));
+    await ask(authenticator, basic('alice'));
+    const before = authenticator.precededBy([card.verifier]);
+    const { principal } = await ask(before, basic('alice', 'card'));
+    before.forget(principal);
+    await ask(before, basic('alice', 'card'));
+    await ask(authenticator, basic('alice'));
+    expect([card.asked.length, passwords.asked.length]).toEqual([1, 1]);
   });
 });
