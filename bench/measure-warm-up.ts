@@ -44,7 +44,8 @@ export async function measureWarmUp(scenario: Scenario, requests: number, contex
 export function curveOf(windows: readonly Pick<Round, 'requests' | 'cpuUs'>[]): WarmUpCurve {
   const finalCpuUs = spreadOf(windows.slice(-FINAL_WINDOWS).map(({ cpuUs }) => cpuUs)).median;
   const smooth = windows.map((_, at) => spreadOf(windows.slice(at, at + SMOOTHED).map(({ cpuUs }) => cpuUs)).median);
-  const lastCold = smooth.findLastIndex((cpuUs) => cpuUs > finalCpuUs * (1 + WITHIN));
+  // The last windows define what warm is, so their own variations do not count.
+  const lastCold = smooth.slice(0, -FINAL_WINDOWS).findLastIndex((cpuUs) => cpuUs > finalCpuUs * (1 + WITHIN));
   const requestsUntilWarm = windows.slice(0, lastCold + 1).reduce((sum, { requests }) => sum + requests, 0);
   return { requestsUntilWarm, finalCpuUs, windows: windows.map(({ requests, cpuUs }) => ({ requests, cpuUs })) };
 }
