@@ -50,7 +50,7 @@ describe('the overlay in the documentation of the contract', () => {
     const response = await overlaid.call(question);
     expect([response.status, response.headers['contract-status']]).toEqual([200, 'conforming']);
     expect(overlaid.gateway.planLines.find((line) => line.includes('/question/{questionId}.json'))).toMatch(
-      /^GET .*authorize → validate-body → translate-failure → validate-response → .*forward$/,
+      /^GET .*authorize → validate-body → translate-failure → validate-response → forward$/,
     );
     expect(plain.gateway.planLines).toHaveLength(overlaid.gateway.planLines.length - 1);
     expect((await overlaid.call('/services/v2/question/abc.json')).json?.['code']).toBe('invalid_parameter');

@@ -7,8 +7,8 @@ const MAX_ATTEMPTS = 3;
 
 /**
  * Runs a row. The limits on times and rates mean nothing if the host of a virtual machine runs something else
- * meanwhile, so a row that is red while much processor time was stolen is repeated. The result is that of the last attempt; its
- * figures state how many attempts there were, and how much time was stolen from the others.
+ * meanwhile, so a row that is red while much processor time was stolen is repeated. The result is that of the last
+ * attempt; its figures state how many attempts there were, and how much time was stolen from the others.
  */
 export async function runRow(
   { run }: Pick<Proof, 'run'>,

@@ -60,7 +60,7 @@ describe('a request for an override', () => {
     ['permissions', { ...LEVEL, check: 'permissions', level: 'off' }, 'check', 'permissions decides who may see data'],
     ['authentication', { ...LEVEL, check: 'authentication' }, 'check', 'authentication decides who may see data'],
     ['undocumented', { ...LEVEL, check: 'undocumented' }, 'check', 'does not belong to an operation'],
-    ['an unknown check', { ...LEVEL, check: 'all' }, 'check', 'one of requests, responses, '],
+    ['an unknown check', { ...LEVEL, check: 'all' }, 'check', 'one of requests, responses, pageBounds.'],
     ['a member of another kind', { level: 'off' }, 'level', 'level does not belong to the kind disable'],
     ['another member', { ...LEVEL, maxStaleSeconds: 1 }, 'maxStaleSeconds', 'does not belong to the kind level'],
     ['a bound that is a fraction', { kind: 'force-stale', maxStaleSeconds: 1.5 }, 'maxStaleSeconds', 'a whole number'],

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type AnySchemaObject } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
+import { JUDGED_NAMES } from '../../../src/engine/model/checks.ts';
 import { VIOLATION_CATEGORIES } from '../../../src/engine/model/violation.ts';
 import { compareReports } from '../../../src/workbench/report/comparison.ts';
 import {
@@ -12,7 +13,7 @@ import {
 import { acceptedWith, entryWith, HOSTILE_REPORT, PLAIN, reportOf, snapshotWith } from './report-fixtures.ts';
 
 const schema = JSON.parse(readFileSync('docs/report.schema.json', 'utf8')) as AnySchemaObject & {
-  $defs: { category: { enum: string[] } };
+  $defs: { violation: { properties: { check: { enum: string[] } } }; category: { enum: string[] } };
 };
 const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true, strictRequired: false });
 const validate = ajv.compile(schema);
@@ -66,8 +67,9 @@ describe('the JSON report', () => {
     expect(parseJsonReport(JSON.stringify(earlier)).entries).toHaveLength(1);
   });
 
-  it('has a schema with all categories, which rejects missing fields', () => {
+  it('has a schema with all categories and checks, which rejects missing fields', () => {
     expect(schema.$defs.category.enum).toEqual([...VIOLATION_CATEGORIES]);
+    expect(schema.$defs.violation.properties.check.enum).toEqual([...JUDGED_NAMES, 'upstream']);
     const { dropped: _dropped, ...less } = JSON.parse(renderJson(whole, PLAIN)) as Record<string, unknown>;
     expect(errorsOf(JSON.stringify(less))).not.toEqual([]);
   });
