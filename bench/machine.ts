@@ -1,3 +1,4 @@
+import { readMachineTime } from './machine-time.ts';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
@@ -77,13 +78,9 @@ export function commitOf(): string {
 }
 
 async function busyShare(): Promise<number> {
-  const before = ticks();
+  const before = readMachineTime();
   await new Promise((resolve) => setTimeout(resolve, 1000));
-  const after = ticks();
-  return 1 - (after.idle - before.idle) / Math.max(1, after.all - before.all);
-}
-
-function ticks(): { idle: number; all: number } {
-  const fields = (readFileSync('/proc/stat', 'utf8').split('\n')[0] ?? '').split(/\s+/).slice(1, 9).map(Number);
-  return { idle: (fields[3] ?? 0) + (fields[4] ?? 0), all: fields.reduce((sum, one) => sum + one, 0) };
+  const after = readMachineTime();
+  if (before === undefined || after === undefined) throw new Error('/proc/stat cannot be read');
+  return 1 - (after.idle - before.idle) / Math.max(1, after.total - before.total);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseCpuTime, stolenShare } from '../../tools/prove/cpu-time.ts';
+import { parseMachineTime, stolenShare } from '../../bench/machine-time.ts';
 import { runRow } from '../../tools/prove/run-row.ts';
 
 const RED = { cases: 1, faults: ['too slow'], figures: 'slow' };
@@ -17,7 +17,7 @@ async function row(results: readonly (typeof RED | typeof GREEN)[], percentage: 
   };
   const read = () => {
     readings += 1;
-    return { total: readings * 100, stolen: readings * percentage };
+    return { total: readings * 100, idle: 0, stolen: readings * percentage };
   };
   const context = { soakSeconds: 1, loadSeconds: 1, tick: (line: string) => void lines.push(line) };
   return { result: await runRow({ run }, context, read), attempts, lines };
@@ -56,13 +56,13 @@ describe('a row of npm run prove', () => {
 describe('stolen processor time', () => {
   it('is the eighth column of the first line of /proc/stat', () => {
     const text = 'cpu  10 20 30 40 50 60 70 80 7 8\ncpu0 1 2 3 4 5 6 7 8 9 10\n';
-    expect(parseCpuTime(text)).toEqual({ total: 360, stolen: 80 });
-    expect(parseCpuTime('cpu  10 20 30')).toBeUndefined();
+    expect(parseMachineTime(text)).toEqual({ total: 360, idle: 90, stolen: 80 });
+    expect(parseMachineTime('cpu  10 20 30')).toBeUndefined();
   });
 
   it('is a share of the time between two readings, or 0 if it cannot be read', () => {
-    expect(stolenShare({ total: 100, stolen: 10 }, { total: 300, stolen: 60 })).toBe(0.25);
-    expect(stolenShare(undefined, { total: 300, stolen: 60 })).toBe(0);
-    expect(stolenShare({ total: 100, stolen: 10 }, { total: 100, stolen: 10 })).toBe(0);
+    expect(stolenShare({ total: 100, idle: 0, stolen: 10 }, { total: 300, idle: 0, stolen: 60 })).toBe(0.25);
+    expect(stolenShare(undefined, { total: 300, idle: 0, stolen: 60 })).toBe(0);
+    expect(stolenShare({ total: 100, idle: 0, stolen: 10 }, { total: 100, idle: 0, stolen: 10 })).toBe(0);
   });
 });

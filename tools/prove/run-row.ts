@@ -1,4 +1,4 @@
-import { type CpuTime, readCpuTime, stolenShare } from './cpu-time.ts';
+import { type MachineTime, readMachineTime, stolenShare } from '../../bench/machine-time.ts';
 import type { Proof, ProofContext, ProofResult } from './proof.ts';
 
 /** A red row is repeated if more than this share of the machine's processor time was stolen while it ran. */
@@ -13,7 +13,7 @@ const MAX_ATTEMPTS = 3;
 export async function runRow(
   { run }: Pick<Proof, 'run'>,
   context: ProofContext,
-  read: () => CpuTime | undefined = readCpuTime,
+  read: () => MachineTime | undefined = readMachineTime,
 ): Promise<ProofResult> {
   const stolen: string[] = [];
   for (;;) {
