@@ -41,11 +41,12 @@ export function overloadUpstream(
     const load = { port: () => gateway.port, next };
     await runLoad({ ...load, connections: 16 }, Math.min(1, seconds / 4));
     tick('measuring the peak');
-    const alone = await runLoad({ ...load, connections: 16 }, seconds / 2);
+    const admin = adminSide(gateway);
+    const alone = await measure({ ...load, connections: 16 }, seconds / 2, admin);
     const overloaded = { ...load, connections: 256 };
     // If the machine was busy with other work, the measured peak is too low.
     const options = { seconds, tick, capacity: (16 * 1000) / delayMs, until: isRefusing };
-    const result = await overload(gateway, overloaded, alone, 16, options);
+    const result = await overload(admin, overloaded, alone, 16, options);
     const shed = result.counts.latencies.get(503)?.toSorted((a, b) => a - b) ?? [];
     const shedP99 = percentileOf(shed, 0.99);
     // Requests wait in the queue for at most 250 ms, plus any delay on a busy machine.
@@ -72,9 +73,10 @@ export function overloadProcess({ seconds, tick }: OverloadOptions, inScene = wi
     const load = { port: () => gateway.port, next };
     await runLoad({ ...load, connections: CLIENTS }, Math.min(3, seconds / 2));
     tick('measuring the peak');
-    // The peak is measured with the same number of clients, because each connection also has a cost.
-    const alone = await runLoad({ ...load, connections: CLIENTS }, seconds / 2);
-    const result = await overload(gateway, { ...load, connections: CLIENTS }, alone, CLIENTS, { seconds, tick });
+    // The peak is measured with as many clients and as many requests to the admin side, because both cost time.
+    const admin = adminSide(gateway);
+    const alone = await measure({ ...load, connections: CLIENTS }, seconds / 2, admin);
+    const result = await overload(admin, { ...load, connections: CLIENTS }, alone, CLIENTS, { seconds, tick });
     return { cases: result.counts.sent + alone.sent, faults: result.faults, figures: result.figures };
   });
 }
@@ -90,8 +92,43 @@ const isRefusing = ({ statuses }: LoadCounts) => statuses.has(503);
 /** The maximum time by which an overload may exceed its planned duration. */
 const GIVE_UP_MS = 60_000;
 
+interface AdminSide {
+  /** How long each response took, in milliseconds. */
+  readonly tookMs: number[];
+  readonly faults: string[];
+  /** Requests the admin side about ten times per second until the function returns false. */
+  askWhile(isRunning: () => boolean): Promise<void>;
+}
+
+function adminSide({ adminPort }: GatewayProcess): AdminSide {
+  const tookMs: number[] = [];
+  const faults: string[] = [];
+  const askWhile = async (isRunning: () => boolean) => {
+    while (isRunning()) {
+      for (const path of ['/livez', '/metrics']) {
+        const askedAt = performance.now();
+        const { status } = await rawRequest(adminPort, path);
+        tookMs.push(performance.now() - askedAt);
+        if (status !== 200) faults.push(`${path} returned ${status}`);
+      }
+      await pause(100);
+    }
+  };
+  return { tookMs, faults, askWhile };
+}
+
+/** Runs the load for the given number of seconds, and requests the admin side meanwhile. */
+async function measure(load: Parameters<typeof runLoad>[0], seconds: number, admin: AdminSide): Promise<LoadCounts> {
+  let isRunning = true;
+  const asking = admin.askWhile(() => isRunning);
+  const counts = await runLoad(load, seconds);
+  isRunning = false;
+  await asking;
+  return counts;
+}
+
 async function overload(
-  gateway: GatewayProcess,
+  admin: AdminSide,
   load: Parameters<typeof runLoad>[0],
   alone: LoadCounts,
   peakConnections: number,
@@ -100,32 +137,22 @@ async function overload(
   const peak = goodOf(alone) / (seconds / 2);
   const perSecond = Math.max(peak, capacity) * TIMES_PEAK;
   tick(`sending ${grouped(perSecond)} requests per second; the peak is ${grouped(peak)}`);
+  const startedAt = performance.now();
   const running = startLoad({ ...load, perSecond });
-  const endsAt = performance.now() + seconds * 1000;
+  const endsAt = startedAt + seconds * 1000;
   const giveUpAt = endsAt + GIVE_UP_MS;
-  const adminMs: number[] = [];
-  const faults: string[] = [];
-  while (performance.now() < endsAt || (!until(running.counts) && performance.now() < giveUpAt)) {
-    for (const path of ['/livez', '/metrics']) {
-      const askedAt = performance.now();
-      const { status } = await rawRequest(gateway.adminPort, path);
-      adminMs.push(performance.now() - askedAt);
-      if (status !== 200) faults.push(`${path} returned ${status}`);
-    }
-    await pause(100);
-  }
-  const good = goodOf(running.counts);
+  await admin.askWhile(() => performance.now() < endsAt || (!until(running.counts) && performance.now() < giveUpAt));
+  const goodput = goodOf(running.counts) / ((performance.now() - startedAt) / 1000);
   const counts = await running.stop();
-  faults.push(...faultsOf(alone), ...faultsOf(counts));
-  const after = await runLoad({ ...load, connections: peakConnections }, seconds / 2);
-  faults.push(...faultsOf(after));
+  const after = await measure({ ...load, connections: peakConnections }, seconds / 2, admin);
+  const faults = [...admin.faults, ...faultsOf(alone), ...faultsOf(counts), ...faultsOf(after)];
   const unrecovered = [...after.statuses].filter(([status]) => status !== 200);
   if (unrecovered.length > 0) faults.push(`after the overload: ${statusText(after)}`);
   // The peak is measured before and after the overload, because other programs also use the machine.
-  const share = good / seconds / ((peak + goodOf(after) / (seconds / 2)) / 2);
+  const share = goodput / ((peak + goodOf(after) / (seconds / 2)) / 2);
   const isLong = seconds >= LEAST_SECONDS;
   if (isLong && share < LEAST_GOODPUT) faults.push(`the goodput was ${(share * 100).toFixed(0)}% of the peak`);
-  const slowest = Math.max(...adminMs);
+  const slowest = Math.max(...admin.tookMs);
   if (isLong && slowest > MAX_ADMIN_MS) faults.push(`the admin side took ${slowest.toFixed(0)} ms`);
   return {
     counts,
@@ -134,7 +161,7 @@ async function overload(
       `peak ${grouped(peak)}/s (${grouped(goodOf(after) / (seconds / 2))}/s afterwards), offered ${grouped(perSecond)}/s`,
       `goodput ${(share * 100).toFixed(0)}% of the peak`,
       statusText(counts),
-      `admin side at most ${slowest.toFixed(0)} ms (${adminMs.length} requests)`,
+      `admin side at most ${slowest.toFixed(0)} ms (${admin.tookMs.length} requests)`,
     ].join('; '),
   };
 }
