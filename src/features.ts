@@ -10,6 +10,7 @@ import { rateLimits } from './features/rate-limits/rate-limits.ts';
 import { rehearsal } from './features/rehearsal/rehearsal.ts';
 import { releaseDrift } from './features/release-drift/release-drift.ts';
 import { shadowContract } from './features/shadow-contract/shadow-contract.ts';
+import { tokens } from './features/tokens/tokens.ts';
 import { auditTrail } from './features/trail/trail.ts';
 import { tracing } from './features/tracing/tracing.ts';
 import { PROFILE_FEATURES } from './profile/profile.ts';
@@ -29,6 +30,7 @@ const list = [
   releaseDrift,
   shadowContract,
   tracing,
+  tokens,
 ] as const;
 
 /** All features of Portico. */

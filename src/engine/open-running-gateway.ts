@@ -38,6 +38,7 @@ export const running: Service<RunningGateway, RunningNeeds> = {
         const { permissions, contract } = inUse().start;
         return permissionMatrix(permissions, contract.operations);
       },
+      accountAccess: (name) => inUse().start.permissions.accountAccess(name),
       explain: (request) => explainRequest(inUse(), request),
       upstreamStats: upstreams.stats,
       upstreamHealth: () => upstreams.current.health(),

@@ -4,6 +4,7 @@ import type { ReloadResult } from './config/load-settings.ts';
 import type { Readiness } from './http/admin-app.ts';
 import type { AcceptedViolations } from './model/acceptance.ts';
 import type { Checks } from './model/checks.ts';
+import type { AccountAccess } from './permissions/compile-permissions.ts';
 import type { PermissionMatrix } from './permissions/permission-matrix.ts';
 import type { ExplainRequest } from './pipeline/dry-run.ts';
 import type { ExplainStep } from './pipeline/explain.ts';
@@ -22,6 +23,8 @@ export interface RunningGateway {
   checksOf(operation: string): Checks;
   /** Returns the operations that each role and each account may use. */
   permissions(): PermissionMatrix;
+  /** Returns what the account of a verified caller grants. */
+  accountAccess(name: string): AccountAccess;
   /** Returns the steps that explain how the gateway would handle a request, without effects. */
   explain(request: ExplainRequest): Promise<readonly ExplainStep[]>;
   upstreamStats(): UpstreamStats;

@@ -162,8 +162,8 @@ function authenticatorWith(verifiers: readonly Verifier[], shared: SharedParts):
   }
 
   /**
-   * Returns the credential in a header and the first verifier whose own it is, or undefined if there is none. If that
-   * verifier cannot read it, it is malformed.
+   * Returns the credential in a header and the first verifier whose own it is, or undefined if no verifier has its scheme.
+   * If that verifier cannot read it, or no verifier of its scheme knows it, it is malformed.
    */
   function claimOf(header: string): Claim | { readonly malformed: Verifier } | undefined {
     for (const verifier of verifiers) {
@@ -171,7 +171,9 @@ function authenticatorWith(verifiers: readonly Verifier[], shared: SharedParts):
       if (credential === 'malformed') return { malformed: verifier };
       if (credential !== undefined) return { verifier, credential };
     }
-    return undefined;
+    const [scheme = ''] = header.trimStart().split(' ', 1);
+    const malformed = verifiers.find((one) => one.scheme.name.toLowerCase() === scheme.toLowerCase());
+    return malformed && { malformed };
   }
 
   return {

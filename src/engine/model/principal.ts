@@ -30,6 +30,11 @@ export interface Access {
   readonly id: string;
   /** The names of the only permissions, groups and flags that the caller keeps. Undefined if the caller keeps all. */
   readonly only?: ReadonlySet<string>;
+  /**
+   * The roles of the roles file that the caller has in place of an account, because the credential states them. Undefined
+   * if the account of the caller's name decides.
+   */
+  readonly roles?: readonly string[];
   /** The `Authorization` value to send upstream. Undefined if there is none: the credential itself is never sent. */
   readonly authorization?: string;
 }

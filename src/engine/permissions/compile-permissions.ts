@@ -34,6 +34,13 @@ interface Subject {
   readonly grants: Grants;
 }
 
+/**
+ * The permissions, groups and flags of an account, or those of callers without an account. If the upstream decides what a
+ * caller may do, these are the names of which Portico is certain.
+ */
+export type AccountAccess =
+  { readonly kind: 'account' | 'others'; readonly names: readonly string[] } | { readonly kind: 'denied' };
+
 /** The compiled permission rules. */
 export interface Permissions {
   /**
@@ -51,6 +58,8 @@ export interface Permissions {
    * grants, the decision is left to the upstream. Throws `RangeError` if the requirement contains an undeclared term.
    */
   readerOf(privateFields: PrivateFields): (grants: Grants) => boolean;
+  /** Returns what the account of a verified caller grants, by name. A credential with an access of its own never grants more. */
+  accountAccess(name: string): AccountAccess;
   readonly subjects: readonly Subject[];
 }
 
@@ -90,25 +99,33 @@ export function compilePermissions(parts: PermissionsParts): Permissions {
       : (accounts.get(nameKey(name)) ?? spellings.get(canonicalName(name)) ?? unmappedGrants);
   const byAccess = new WeakMap<Access, { readonly name: string | undefined; readonly grants: Grants }>();
 
-  /** Returns the grants of a caller whose credential has an access of its own: never more than the caller's. */
+  /**
+   * Returns the grants of a caller whose credential states the roles. The name is not that of an account, so another
+   * spelling of an account's name means nothing.
+   */
+  function ofRoles({ roles: names = [], authorization }: Access): Grants {
+    const grants = grant(names, [], []);
+    // What the upstream returns to a credential of the caller's own may depend on the account, so pages are not shared.
+    return authorization === undefined ? grants : { ...grants, key: undefined };
+  }
+
+  /** Returns the grants of a caller whose credential has an access of its own. */
   function withAccess(name: string | undefined, access: Access): Grants {
     const known = byAccess.get(access);
     if (known?.name === name && known !== undefined) return known.grants;
-    const held = ofAccount(name);
+    const held = access.roles === undefined ? ofAccount(name) : ofRoles(access);
     const grants = access.only === undefined ? held : limited(held, access.only);
     byAccess.set(access, { name, grants });
     return grants;
   }
 
-  /** Without the caller's password, the upstream cannot decide either, so what is not listed here is not granted. */
+  /** Without the caller's password, the upstream cannot decide either, so only what is certain is granted. */
+  const certain = (held: Grants): readonly Term[] =>
+    membersOf(held.delegated ? anonymous.bits : held.bits).flatMap((index) => vocabulary.terms[index] ?? []);
+
   function limited(held: Grants, only: ReadonlySet<string>): Grants {
     if (held.denied) return held;
-    const bits = vocabulary.setOf(
-      membersOf(held.delegated ? anonymous.bits : held.bits).flatMap((index) => {
-        const term = vocabulary.terms[index];
-        return term !== undefined && only.has(term.name) ? [term] : [];
-      }),
-    );
+    const bits = vocabulary.setOf(certain(held).filter(({ name }) => only.has(name)));
     // What the upstream returns may depend on the account, so pages are not shared with callers who have these
     // permissions only.
     return { ...held, bits, delegated: false, key: undefined };
@@ -129,6 +146,12 @@ export function compilePermissions(parts: PermissionsParts): Permissions {
     readerOf({ requires }) {
       const requirement = compile(requires);
       return (grants) => !grants.denied && (grants.delegated || meets(requirement, grants.bits));
+    },
+    accountAccess(name) {
+      const held = ofAccount(name);
+      if (held.denied) return { kind: 'denied' };
+      const kind = accounts.has(nameKey(name)) ? 'account' : 'others';
+      return { kind, names: certain(held).map((term) => term.name) };
     },
     subjects: [
       ...[...roles.roles.keys()].map((name): Subject => ({ kind: 'role', name, grants: grant([name], [], []) })),

@@ -6,7 +6,7 @@
 const CREDENTIALS = [
   // A JSON Web Token. It begins with `{"` in Base64 (RFC 7519 §3.1).
   /eyJ[\w-]{8}/,
-  /(?<![A-Za-z\d])(?:sk|pk|rk|gh[opsu]|github_pat|glpat|xox[a-z]|whsec|npm|shpat|dop_v1|A[KS]IA)[-_]?[\w-]{12}/,
+  /(?<![A-Za-z\d])(?:sk|pk|rk|ptk|gh[opsu]|github_pat|glpat|xox[a-z]|whsec|npm|shpat|dop_v1|A[KS]IA)[-_]?[\w-]{12}/,
   /(?<![A-Za-z\d])(?:AIza[\w-]{20}|ya29\.[\w-]{8}|SG\.[\w-]{6,}\.[\w-]{6})/,
   /(?<![A-Za-z])(?:basic|bearer|password|passwd|pwd|token|secret)[:=+]/i,
   /\b(?:basic|bearer)\s+[\w+/=.~-]{6}/i,

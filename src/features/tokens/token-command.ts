@@ -1,0 +1,223 @@
+import type { AdminClient, CommandTools } from '../../engine/feature-command.ts';
+import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, UsageError } from '../../lib/command.ts';
+import { DAY_MS, HOUR_MS } from '../../lib/clock.ts';
+import { choiceFlag, parsePeriod } from '../../lib/flag-values.ts';
+import { jsonDocument } from '../../lib/json-document.ts';
+import { membersOf } from '../../lib/plain-object.ts';
+import { readSecretFile } from '../../lib/secret-file.ts';
+import { resolve } from 'node:path';
+import type { ShownToken } from './tokens-routes.ts';
+
+const FORMATS = ['table', 'json'];
+
+/** The actions, each with its flags besides those of all commands. */
+const OWN_FLAGS: Readonly<Record<string, readonly string[]>> = {
+  create: ['for', 'scope', 'expires', 'operations', 'networks', 'note', 'format'],
+  list: ['all', 'format'],
+  revoke: [],
+  rotate: ['overlap', 'expires', 'format'],
+  enroll: ['password-file'],
+  unenroll: [],
+};
+const ACTIONS = Object.keys(OWN_FLAGS);
+
+/** The `portico token` command creates, lists, replaces and revokes the tokens of a running gateway. */
+export const tokenCommand = (tools: CommandTools): Command => ({
+  name: 'token',
+  summary: 'Create, list, replace and revoke tokens that clients send instead of a password',
+  args: 'create | list | revoke ID | rotate ID | enroll ID | unenroll ID',
+  argCount: [1, 2],
+  argChoices: ACTIONS,
+  flags: [
+    { name: 'for', value: 'NAME', help: 'create: the account for which the token stands.' },
+    {
+      name: 'scope',
+      value: 'NAME',
+      multiple: true,
+      help: 'create: a permission, group or flag of the account that the token keeps; repeat it for more.',
+    },
+    {
+      name: 'expires',
+      value: 'TIME',
+      help: 'create, rotate: after how long the token ends, for example 12h or 90d. rotate: as long as before by default.',
+    },
+    {
+      name: 'operations',
+      value: 'IDS',
+      multiple: true,
+      help: 'create: the only operations that accept the token, separated by commas.',
+    },
+    {
+      name: 'networks',
+      value: 'CIDRS',
+      multiple: true,
+      help: 'create: the only networks from which the token is accepted, separated by commas.',
+    },
+    { name: 'note', value: 'TEXT', help: 'create: what the token is for.' },
+    {
+      name: 'overlap',
+      value: 'TIME',
+      help: 'rotate: how long the old token stays valid, for example 2h; 24h by default, 0 to end it at once.',
+    },
+    {
+      name: 'password-file',
+      value: 'FILE',
+      help: 'enroll: a file whose first line is the password of the account; otherwise PORTICO_PASSWORD.',
+    },
+    { name: 'all', help: 'list: also show tokens that have ended.' },
+    { name: 'format', value: 'FORMAT', choices: FORMATS, help: 'create, list, rotate: table or json.' },
+    ...tools.adminFlags,
+  ],
+  notes: [
+    'A new token is written to standard output, once. The gateway stores only a keyed hash of it.',
+    'enroll stores the password of the account, encrypted, for operations that need it; see docs/tokens.md.',
+    ...tools.adminNotes,
+    'Example: portico token create --for alice --scope "View the questions list" --expires 90d --note "chat bot"',
+    'Example: portico token rotate 0123456789abcdef --overlap 2h',
+  ],
+  run: async (line, io) => {
+    const [action = '', ...args] = line.args;
+    const own = OWN_FLAGS[action];
+    if (own === undefined) throw new UsageError(`token ${action}: must be one of ${ACTIONS.join(', ')}`);
+    for (const flag of new Set(Object.values(OWN_FLAGS).flat()))
+      if (line.last(flag) !== undefined && !own.includes(flag))
+        throw new UsageError(`--${flag} cannot be used with token ${action}`);
+    const format = choiceFlag(line, 'format', FORMATS) ?? 'table';
+    const [id] = args;
+    if (action === 'create' || action === 'list') {
+      if (id !== undefined) throw new UsageError(`token ${action}: unexpected argument "${shownArgument(id)}"`);
+    } else if (id === undefined) throw new UsageError(`token ${action} requires the ID of a token`);
+    const request = requestOf(action, id, line, io);
+    const body = await send(tools.admin(line, io), request);
+    if (action === 'list') return list(body, format, line, io);
+    if (format === 'json')
+      io.out(jsonDocument('token', { token: body.token, created: body.created, replaced: body.replaced }));
+    else tell(body, io);
+    if (body.stored === false)
+      io.err('warning: the change applies, but it could not be stored, so it is lost when the process ends');
+    return EXIT.ok;
+  },
+});
+
+/** What the admin side returns. */
+interface TokensBody {
+  readonly tokens?: readonly ShownToken[];
+  readonly token?: string;
+  readonly created?: ShownToken;
+  readonly replaced?: ShownToken;
+  readonly revoked?: ShownToken;
+  readonly changed?: ShownToken;
+  readonly stored?: boolean;
+}
+
+interface AdminRequest {
+  readonly path: string;
+  readonly body?: object;
+}
+
+/** Builds the request. The gateway checks the values. */
+function requestOf(action: string, id: string | undefined, line: CommandLine, io: CommandIo): AdminRequest {
+  if (action === 'list') return { path: '/tokens' };
+  if (action === 'create') return { path: '/tokens', body: newToken(line) };
+  if (action === 'enroll') return { path: '/tokens/enroll', body: { id, password: passwordFrom(line, io) } };
+  if (action !== 'rotate') return { path: `/tokens/${action}`, body: { id } };
+  const expires = line.last('expires');
+  const overlap = line.last('overlap');
+  return {
+    path: '/tokens/rotate',
+    body: {
+      id,
+      ...(overlap !== undefined && { overlapHours: overlap === '0' ? 0 : periodOf(line, 'overlap') / HOUR_MS }),
+      ...(expires !== undefined && { expiresDays: periodOf(line, 'expires') / DAY_MS }),
+    },
+  };
+}
+
+function newToken(line: CommandLine): object {
+  for (const flag of ['for', 'scope', 'expires'])
+    if (line.last(flag) === undefined) throw new UsageError(`token create requires --${flag}`);
+  const listOf = (flag: string) => {
+    const items = line.all(flag).flatMap((text) => text.split(',').map((item) => item.trim()));
+    return items.length === 0 ? {} : { [flag]: items };
+  };
+  return {
+    for: line.last('for'),
+    scope: line.all('scope'),
+    expiresDays: periodOf(line, 'expires') / DAY_MS,
+    ...listOf('operations'),
+    ...listOf('networks'),
+    note: line.last('note'),
+  };
+}
+
+function periodOf(line: CommandLine, flag: string): number {
+  const text = line.last(flag) ?? '';
+  const period = parsePeriod(text);
+  if (period === undefined) throw new UsageError(`--${flag} ${text}: must be a time such as 12h or 90d`);
+  return period;
+}
+
+function passwordFrom(line: CommandLine, { env, cwd }: CommandIo): string {
+  const file = line.last('password-file');
+  if (file !== undefined) {
+    const secret = readSecretFile(resolve(cwd, file));
+    if ('fault' in secret) throw new CommandFailure(secret.fault);
+    return secret.text;
+  }
+  const password = env['PORTICO_PASSWORD'];
+  if (password === undefined || password === '')
+    throw new UsageError('token enroll requires the password in --password-file or PORTICO_PASSWORD');
+  return password;
+}
+
+async function send(admin: AdminClient, { path, body: request }: AdminRequest): Promise<TokensBody> {
+  const { status, body } = await admin.send(request === undefined ? 'GET' : 'POST', path, request);
+  if (status === 200) return body as TokensBody;
+  const { faults = [], error, field } = membersOf(body) as {
+    readonly faults?: readonly { readonly field: string; readonly message: string }[];
+    readonly error?: string;
+    readonly field?: string;
+  };
+  if (status === 404 && field === undefined)
+    throw new CommandFailure(`${admin.url} has no tokens: set tokens.keyFile in the gateway's configuration`);
+  const lines = faults.map((one) => (one.field === '' ? one.message : `${one.field}: ${one.message}`));
+  throw new CommandFailure(lines.length > 0 ? lines.join('\n') : (error ?? `status ${status}`));
+}
+
+function list({ tokens = [] }: TokensBody, format: string, line: CommandLine, io: CommandIo): number {
+  const shown = line.last('all') === undefined ? tokens.filter(({ state }) => state === 'valid') : tokens;
+  if (format === 'json') io.out(jsonDocument('tokens', { tokens: shown }));
+  else if (shown.length === 0) io.err('There are no tokens.');
+  else for (const token of shown) io.out(tokenLine(token));
+  return EXIT.ok;
+}
+
+/** Writes the token itself to standard output, so that a script can store it, and all about it to standard error. */
+function tell({ token, created, replaced, revoked, changed }: TokensBody, io: CommandIo): void {
+  if (created !== undefined) io.err(`created: ${tokenLine(created)}`);
+  if (replaced !== undefined) io.err(`replaced: ${tokenLine(replaced)}`);
+  if (token !== undefined) {
+    io.err('The token is shown only once. Store it where only the client can read it:');
+    io.out(token);
+  }
+  if (revoked !== undefined) io.out(`revoked: ${tokenLine(revoked)}`);
+  if (changed !== undefined) io.out(`changed: ${tokenLine(changed)}`);
+}
+
+function tokenLine(token: ShownToken): string {
+  const { id, for: caller, scope, operations, networks, state, ends, lastUsed, enrolled, note } = token;
+  const facts = [
+    `for ${caller}`,
+    scope.join(', '),
+    operations && `only ${operations.join(', ')}`,
+    networks && `from ${networks.join(', ')}`,
+    `${state === 'valid' ? 'ends' : state} ${ends}`,
+    lastUsed === undefined ? 'not used yet' : `used ${lastUsed}`,
+    enrolled ? 'password enrolled' : undefined,
+    note,
+  ];
+  return `${id}  ${facts.filter((fact) => fact !== undefined).join('; ')}`;
+}
+
+/** An argument that is repeated in a message must not be the token itself. */
+const shownArgument = (text: string) => (text.startsWith('ptk_') ? 'ptk_…' : text);

@@ -1,0 +1,73 @@
+import type { Verification } from '../../engine/identity/verifier.ts';
+import type { Access, Principal } from '../../engine/model/principal.ts';
+import { toAuthorization } from '../../lib/basic-credentials.ts';
+import { type Clock, HOUR_MS } from '../../lib/clock.ts';
+import type { PasswordSeal } from './password-seal.ts';
+import type { Token } from './token-format.ts';
+import { DECOY, endOf, matches, type TokenGrant, type TokenRecord } from './token-record.ts';
+import type { TokenStore } from './token-store.ts';
+
+/** What requests ask about tokens. */
+export interface TokensAtWork {
+  /** Verifies a token. With `name`, the token must stand for the caller of this name. Changes nothing. */
+  verify(token: Token, name?: string): Promise<Verification>;
+  /** Returns the token with which a caller was verified, with its grant. Undefined if it was another credential. */
+  usedBy(principal: Pick<Principal, 'access'>): (TokenGrant & Pick<TokenRecord, 'id' | 'sealed'>) | undefined;
+  /** Notes that a token was used. At most one use per hour is stored. */
+  noteUse(used: Pick<TokenRecord, 'id'>): void;
+}
+
+interface Parts {
+  readonly store: TokenStore;
+  /** The keys under which tokens are stored, the current one first. */
+  readonly keys: readonly string[];
+  readonly passwords: PasswordSeal | undefined;
+  readonly maxUnsyncedSeconds: number;
+  readonly clock: Clock;
+}
+
+const RETRY_SECONDS = 5;
+
+/** Creates what verifies tokens. They are looked up on each request, so a revoked one is refused at once. */
+export function createTokensAtWork({ store, keys, passwords, maxUnsyncedSeconds, clock }: Parts): TokensAtWork {
+  // The engine computes what follows from an access once per object, so each token has one for as long as it is the same.
+  const accesses = new Map<string, { readonly sealed: string | undefined; readonly access: Access }>();
+  const tokenOf = new WeakMap<Access, TokenRecord>();
+
+  function accessOf(record: TokenRecord): Access {
+    const { id, caller, scope, sealed } = record;
+    const known = accesses.get(id);
+    if (known !== undefined && known.sealed === sealed) return known.access;
+    const opened = sealed === undefined ? undefined : passwords?.open(id, sealed);
+    const access: Access = {
+      id: `token ${id}`,
+      only: new Set(scope),
+      ...(opened && { authorization: toAuthorization(caller, opened.password) }),
+    };
+    accesses.set(id, { sealed, access });
+    tokenOf.set(access, record);
+    return access;
+  }
+
+  return {
+    async verify(token, name) {
+      if (!(await store.knowsRevocations(maxUnsyncedSeconds)))
+        return { kind: 'unavailable', retryAfterSeconds: RETRY_SECONDS, unusable: false };
+      const record = store.get(token.id);
+      const isMatch = matches(keys, token, record ?? DECOY);
+      const isValid = record !== undefined && isMatch && clock() < endOf(record);
+      if (!isValid || (name !== undefined && name !== record.caller)) {
+        if (record === undefined || clock() >= endOf(record)) accesses.delete(token.id);
+        return { kind: 'invalid' };
+      }
+      // The result is never remembered as fresh: the next request looks at the token again.
+      return { kind: 'valid', name: record.caller, access: accessOf(record), freshUntilAt: 0 };
+    },
+    usedBy: ({ access }) => access && tokenOf.get(access),
+    noteUse({ id }) {
+      const now = clock();
+      const { lastUsedAt = -Infinity } = store.get(id) ?? {};
+      if (now - lastUsedAt >= HOUR_MS) store.change(id, { lastUsedAt: now });
+    },
+  };
+}
