@@ -1,4 +1,5 @@
 import express, { type RequestHandler, type Response, type Router } from 'express';
+import { needsSignIn } from '../../engine/config/settings.ts';
 import type { FeatureContext } from '../../engine/feature.ts';
 import { noteAction } from '../../engine/http/admin-actions.ts';
 import type { AdminRoute } from '../../engine/http/admin-route.ts';
@@ -17,8 +18,11 @@ import type { TokenStore } from './token-store.ts';
 
 const MAX_BODY_BYTES = 65_536;
 
+/** Why tokens cannot be changed on an admin side without sign-in. */
+const NO_SIGN_IN = 'Tokens can be changed only by operators who sign in: set adminToken or operators.';
+
 /** What the routes about tokens need. */
-export interface RouteParts extends Pick<FeatureContext<unknown>, 'operations' | 'gateway'> {
+export interface RouteParts extends Pick<FeatureContext<unknown>, 'operations' | 'gateway' | 'settings'> {
   readonly store: TokenStore;
   readonly manager: TokenManager;
   readonly maxDays: number;
@@ -30,10 +34,15 @@ export interface RouteParts extends Pick<FeatureContext<unknown>, 'operations' |
  * response, `stored` is false if a change took effect but could not be stored. `guard` protects the changes.
  */
 export function createTokensRouter(parts: RouteParts, guard: readonly RequestHandler[] = []): Router {
-  const { store, manager, maxDays, clock, operations, gateway } = parts;
+  const { store, manager, maxDays, clock, operations, gateway, settings } = parts;
   const router = express.Router();
-  // The guard must run before the request body is read.
-  const writes = [...guard, express.json({ limit: MAX_BODY_BYTES })];
+  // Whoever can create a token can act for every account, so on loopback, too, only those who sign in can.
+  const onlyOperators: RequestHandler = (_req, res, next) => {
+    if (needsSignIn(settings)) next();
+    else res.status(403).json({ error: NO_SIGN_IN });
+  };
+  // The guards must run before the request body is read.
+  const writes = [...guard, onlyOperators, express.json({ limit: MAX_BODY_BYTES })];
   const shown = (record: TokenRecord) => shownToken(record, clock());
   /** Responds to a change, once it is stored and the other gateways can see it. */
   const respond = async (res: Response, changed: TokenRecord | Unchanged, body: (record: TokenRecord) => object) => {
