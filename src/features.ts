@@ -6,6 +6,7 @@ import { cors } from './features/cors/cors.ts';
 import { learning } from './features/learning/learning.ts';
 import { ledger } from './features/ledger/ledger.ts';
 import { levels } from './features/levels/levels.ts';
+import { oidc } from './features/oidc/oidc.ts';
 import { rateLimits } from './features/rate-limits/rate-limits.ts';
 import { rehearsal } from './features/rehearsal/rehearsal.ts';
 import { releaseDrift } from './features/release-drift/release-drift.ts';
@@ -31,6 +32,7 @@ const list = [
   shadowContract,
   tracing,
   tokens,
+  oidc,
 ] as const;
 
 /** All features of Portico. */
