@@ -114,9 +114,7 @@ export function createTokensRouter(parts: RouteParts, guard: readonly RequestHan
 }
 
 /** A token as operators see it. */
-type ShownToken = ReturnType<typeof shownToken>;
-
-export type { ShownToken };
+export type ShownToken = ReturnType<typeof shownToken>;
 
 function shownToken(record: TokenRecord, now: number) {
   const { id, caller, scope, operations, networks, note, createdAt, lastUsedAt, revokedAt, sealed } = record;
