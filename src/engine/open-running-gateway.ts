@@ -1,5 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import type { PageCache } from './cache/memory-pages.ts';
+import { acceptedSchemes } from './compile-gateway.ts';
 import { explainRequest, type Explained } from './explain-request.ts';
 import type { Service } from './model/service.ts';
 import { permissionMatrix } from './permissions/permission-matrix.ts';
@@ -37,6 +38,10 @@ export const running: Service<RunningGateway, RunningNeeds> = {
       permissions() {
         const { permissions, contract } = inUse().start;
         return permissionMatrix(permissions, contract.operations);
+      },
+      schemes() {
+        const { settings, features } = inUse();
+        return [...new Set(acceptedSchemes(settings, features).map(({ name }) => name))];
       },
       accountAccess: (name) => inUse().start.permissions.accountAccess(name),
       explain: (request) => explainRequest(inUse(), request),

@@ -23,6 +23,8 @@ export interface RunningGateway {
   checksOf(operation: string): Checks;
   /** Returns the operations that each role and each account may use. */
   permissions(): PermissionMatrix;
+  /** Returns the names of the authentication schemes that are accepted, in the order in which they are offered. */
+  schemes(): readonly string[];
   /** Returns what the account of a verified caller grants. */
   accountAccess(name: string): AccountAccess;
   /** Returns the steps that explain how the gateway would handle a request, without effects. */

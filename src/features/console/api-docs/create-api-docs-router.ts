@@ -33,6 +33,7 @@ export function createReferenceRouter(sources: ConsoleSources): Router {
   router.get('/contract', (_req, res) => {
     res.json({
       ...describeContract(described),
+      schemes: gateway().schemes(),
       pages: listedPages(sources),
       gatewayUrl: urlOf(gateway().publicAddress()),
       writable,

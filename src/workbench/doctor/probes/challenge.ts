@@ -23,10 +23,12 @@ export const challengeProbe: Probe = {
     const anonymous = await respond(client, { path, credential: 'none' });
     const challenges = headerValues(anonymous.headers, 'www-authenticate');
     const [, realm] = /\brealm="([ !#-[\]-~]{1,100})"/i.exec(challenges.join(',')) ?? [];
+    const words = wordsOf(challenges);
     const verifier = await verifierFindings(context, path);
     return {
       facts: [
         `Without a credential, a list gets ${anonymous.status}.`,
+        ...(words.has('basic') ? [TOKENS] : []),
         challenges.length === 0 ? 'There is no WWW-Authenticate header.' : `Challenge: ${challenges.join(', ')}.`,
         ...verifier.facts,
       ],
@@ -50,8 +52,15 @@ export const challengeProbe: Probe = {
   },
 };
 
+const TOKENS =
+  'Clients of the server carry passwords. In front of it, Portico can issue tokens to them: docs/tokens.md#moving-a-client.';
+
+/** Returns the words of the challenges, in small letters. */
+const wordsOf = (challenges: readonly string[]): ReadonlySet<string> =>
+  new Set(challenges.flatMap((value) => value.toLowerCase().split(/[^\w-]+/)));
+
 function challengeFindings({ status }: ProbeResponse, challenges: readonly string[]): readonly DoctorFinding[] {
-  const words = new Set(challenges.flatMap((value) => value.toLowerCase().split(/[^\w-]+/)));
+  const words = wordsOf(challenges);
   return applicable<DoctorFinding>([
     status === 401 &&
       challenges.length === 0 && {

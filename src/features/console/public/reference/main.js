@@ -73,6 +73,10 @@ function App() {
         ${
           contract !== undefined &&
           html`<${Prose} text=${contract.description} />
+            <p class="muted">
+              Clients log in with ${contract.schemes.join(' or ')} in the <code>Authorization</code>
+              header.${contract.schemes.includes('Bearer') && ' A token that this gateway has issued is also accepted as the password of Basic.'}
+            </p>
             <${Credential} credential=${credential} onChange=${setCredential} />
             ${found === 0 && html`<p class="empty">No operations match this search.</p>`}
             ${groups.map(
