@@ -47,6 +47,8 @@ const TOP: Record<keyof PorticoConfig, true> = {
   operations: true,
   rateLimits: true,
   rehearsal: true,
+  tokens: true,
+  oidc: true,
 };
 const CONTRACT: Keys<'contract'> = {
   folder: true,

@@ -1,6 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { startReferenceServer, type ReferenceServer } from '../../src/reference/start-reference-server.ts';
+import { TOKENS_ON } from '../builders/tokens-on.ts';
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../builders/test-gateway.ts';
 import { launch } from './launch.ts';
 import {
@@ -48,7 +49,13 @@ export function withConsole(
     const env = token ? { PORTICO_ADMIN_TOKEN: TOKEN } : {};
     [browser, gateway] = await Promise.all([
       launch(browserPath),
-      startTestGateway({ upstream: reference, ...options, env: { ...env, ...options.env } }),
+      startTestGateway({
+        upstream: reference,
+        ...options,
+        // The page of tokens exists only if there can be any.
+        config: { tokens: TOKENS_ON, ...options.config },
+        env: { ...env, ...options.env },
+      }),
     ]);
   });
   afterAll(async () => {

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tempFolder } from './temp-folder.ts';
+import { TOKENS_ON } from './tokens-on.ts';
 
 /**
  * The settings that make every stage part of at least one plan, provided that the `DISABLED` override is also set. If a
@@ -9,6 +10,9 @@ import { tempFolder } from './temp-folder.ts';
 export const EVERY_STAGE = {
   rewriteUrls: true,
   rateLimits: [{ name: 'all', requests: 1000, windowSeconds: 60 }],
+  tokens: TOKENS_ON,
+  // Everybody can read the files of a checkout.
+  readableSecrets: 'allow',
 };
 
 /** The override that adds `refuse-disabled` to a plan. */

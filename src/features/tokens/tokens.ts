@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readStateFile } from '../../engine/config/state-files.ts';
-import type { ConfigProblem } from '../../engine/config/settings.ts';
+import { type ConfigProblem, needsSignIn } from '../../engine/config/settings.ts';
 import type { Feature } from '../../engine/feature.ts';
 import { IN_MEMORY } from '../../lib/replace-file.ts';
 import { MIN_SEAL_KEY } from '../../lib/seal.ts';
@@ -46,10 +46,14 @@ export const tokens = {
     const { mode, upstream } = settings;
     if (mode.transparent)
       return [{ pointer: '/tokens/keyFile', because: 'observe mode forwards every credential unchanged, even a token' }];
-    if (upstream.credentials.kind === 'service' || sealingKeyFile !== undefined) return [];
-    const message =
-      'lets clients in with tokens, but there is no credential for the upstream, so they get a 501: set upstream.credentials to a service account, or tokens.sealingKeyFile';
-    return [{ pointer: '/tokens/keyFile', message }];
+    const messages = [
+      !needsSignIn(settings) &&
+        'is of no use yet, because only operators who sign in can create tokens: set adminToken or operators',
+      upstream.credentials.kind === 'forward' &&
+        sealingKeyFile === undefined &&
+        'lets clients in with tokens, but there is no credential for the upstream, so they get a 501: set upstream.credentials to a service account, or tokens.sealingKeyFile',
+    ];
+    return messages.flatMap((message) => (message === false ? [] : [{ pointer: '/tokens/keyFile', message }]));
   },
   auditRules: [
     {

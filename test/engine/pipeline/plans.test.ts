@@ -9,6 +9,7 @@ const nowhere = 'http://127.0.0.1:9';
 
 /** The stages that `observe` mode omits, in alphabetical order. */
 const NOT_IN_OBSERVE_MODE = [
+  'admit-token',
   'cache-page',
   'coalesce',
   'isolate-page',
