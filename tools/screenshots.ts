@@ -8,6 +8,7 @@ import { createGateway, type Gateway } from '../src/engine/gateway.ts';
 import { createSeededRandom } from '../src/lib/seeded-random.ts';
 import { startReferenceServer } from '../src/reference/start-reference-server.ts';
 import { CONSOLE_PAGES } from '../test/builders/console-pages.ts';
+import { TOKENS_ON } from '../test/builders/tokens-on.ts';
 import { findProgram } from '../test/builders/find-program.ts';
 import { readCommandLine } from './command-line.ts';
 
@@ -128,6 +129,7 @@ const config = {
   listen: { port: 0, adminPort: 0, drainSeconds: 1 },
   roles: { file: roles },
   contract: { baseline: 'baseline.yaml' },
+  tokens: TOKENS_ON,
   checks: { undocumented: 'report' },
   ledger: { file: ':memory:' },
   levels: { file: ':memory:' },

@@ -58,17 +58,16 @@ export function createTokenManager(parts: {
   }
 
   /** Changes a token that is still valid, and returns it. */
-  function change(id: string, changes: (before: TokenRecord) => Partial<TokenRecord>): TokenRecord | Unchanged {
+  function change(id: string, changes: Pick<TokenRecord, 'revokedAt' | 'sealed'>): TokenRecord | Unchanged {
     const before = valid(id);
     if (typeof before === 'string') return before;
-    const { id: _, hash: _hash, ...changed } = { ...before, ...changes(before) };
-    store.change(id, changed);
+    store.change(id, changes);
     return store.get(id) ?? 'unknown';
   }
 
   return {
     create: ({ grant, note }) => issue(grant, note),
-    revoke: (id) => change(id, () => ({ revokedAt: clock(), sealed: undefined })),
+    revoke: (id) => change(id, { revokedAt: clock(), sealed: undefined }),
     rotate(id, overlapHours, days) {
       const old = valid(id);
       if (typeof old === 'string') return old;
@@ -84,7 +83,7 @@ export function createTokenManager(parts: {
     enroll:
       passwords &&
       ((id, password) =>
-        change(id, () => ({ sealed: password === undefined ? undefined : passwords.seal(id, password) }))),
+        change(id, { sealed: password === undefined ? undefined : passwords.seal(id, password) })),
     reseal() {
       for (const { id, sealed } of store.all()) {
         const opened = sealed === undefined ? undefined : passwords?.open(id, sealed);

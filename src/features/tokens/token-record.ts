@@ -117,7 +117,7 @@ const greatest = (a: number | undefined, b: number | undefined) =>
 export const swept = (tokens: Iterable<TokenRecord>, now: number): TokensState => ({
   tokens: [...tokens]
     .filter((one) => endOf(one) + KEPT_MS > now)
-    .map((one) => (endOf(one) > now || one.sealed === undefined ? one : toRecord({ ...one, sealed: undefined })))
+    .map((one) => toRecord(endOf(one) > now ? one : { ...one, sealed: undefined }))
     .sort(inOrder),
 });
 
