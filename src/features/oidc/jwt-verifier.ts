@@ -13,7 +13,7 @@ export interface TrustedIssuer extends IssuerOptions {
 }
 
 /** A JSON Web Token in a request. */
-interface JwtCredential extends Credential {
+export interface JwtCredential extends Credential {
   readonly token: string;
 }
 

@@ -83,7 +83,7 @@ export function readNewToken(body: unknown, rules: TokenRules): RequestedToken |
 /** Reads a request for the replacement of a token. */
 export function readRotation(
   body: unknown,
-  { now, maxDays }: Pick<TokenRules, 'now' | 'maxDays'>,
+  rules: Pick<TokenRules, 'maxDays'>,
 ): { readonly id: string; readonly overlapHours: number; readonly days: number | undefined } | readonly TokenFault[] {
   return readWith(body, ['id', 'overlapHours', 'expiresDays'], (members, fault) => {
     const id = idOf(members['id'], fault);
@@ -91,7 +91,7 @@ export function readRotation(
     const hours = numberIn(overlapHours, 0, MAX_OVERLAP_HOURS);
     if (hours === undefined)
       fault('overlapHours', `overlapHours must be a number from 0 to ${MAX_OVERLAP_HOURS}.`);
-    const days = expiresDays === undefined ? undefined : daysOf(expiresDays, { now, maxDays }, fault);
+    const days = expiresDays === undefined ? undefined : daysOf(expiresDays, rules, fault);
     return id === undefined || hours === undefined ? undefined : { id, overlapHours: hours, days };
   });
 }

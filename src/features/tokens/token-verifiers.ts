@@ -33,11 +33,11 @@ const PASSWORD_SCHEME: Scheme<TokenCredential & { readonly name: string }> = {
 
 /** Returns the verifiers of tokens in both forms. Tokens are never sent to the upstream, whether they are valid or not. */
 export function tokenVerifiers({ verify }: Pick<TokensAtWork, 'verify'>): readonly Verifier[] {
-  const shared = {
+  const shared: Pick<Verifier, 'asksUpstream' | 'withheld' | 'calibrate'> = {
     asksUpstream: false,
     withheld: true,
     calibrate: () => Promise.resolve({ kind: 'calibrated' }),
-  } as const;
+  };
   const bearer: Verifier<TokenCredential> = { ...shared, scheme: TOKEN_SCHEME, verify: ({ token }) => verify(token) };
   const password: Verifier<TokenCredential & { readonly name: string }> = {
     ...shared,

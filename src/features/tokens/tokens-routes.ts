@@ -80,7 +80,7 @@ export function createTokensRouter(parts: RouteParts, guard: readonly RequestHan
     }
   });
   router.post('/rotate', ...writes, async ({ body }, res) => {
-    const requested = readRotation(body, { now: clock(), maxDays });
+    const requested = readRotation(body, { maxDays });
     if (isRefused(requested)) return refuse(res, requested);
     const { id, overlapHours, days } = requested;
     noteAction(res, { subject: { token: id } });

@@ -17,7 +17,7 @@ import { tokensPage } from './tokens-page.ts';
 import { tokensRoutes } from './tokens-routes.ts';
 
 /** What was read before the feature starts. The first key of each list is the current one. */
-interface PreparedTokens {
+export interface PreparedTokens {
   readonly keys: readonly string[];
   readonly sealingKeys: readonly string[];
   readonly stored: TokensState;

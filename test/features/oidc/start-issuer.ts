@@ -12,7 +12,7 @@ export const AUDIENCE = 'https://qa.example.org/';
 export interface SigningKey {
   readonly jwk: JWK & { readonly kid: string };
   /** Signs a token with any claims, as the issuer would. */
-  sign(payload: JWTPayload, header?: Partial<JWTHeaderParameters>): Promise<string>;
+  sign(payload: object, header?: Partial<JWTHeaderParameters>): Promise<string>;
 }
 
 /** Creates a key pair. */
@@ -22,7 +22,7 @@ export async function createKey(kid: string, alg = 'RS256'): Promise<SigningKey>
   return {
     jwk,
     sign: (payload, header = {}) =>
-      new SignJWT(payload).setProtectedHeader({ alg, kid, typ: 'at+jwt', ...header } as JWTHeaderParameters).sign(privateKey),
+      new SignJWT(payload as JWTPayload).setProtectedHeader({ alg, kid, typ: 'at+jwt', ...header } as JWTHeaderParameters).sign(privateKey),
   };
 }
 
