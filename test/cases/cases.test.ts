@@ -8,6 +8,7 @@ import { type FakeHandler, type FakeUpstream, startFakeUpstream } from '../build
 import { type CaseStep, readCase } from '../builders/read-case.ts';
 import { OPERATIONS } from '../builders/operations.ts';
 import { createTestClock } from '../builders/test-clock.ts';
+import { STORED_TOKENS } from '../builders/tokens-on.ts';
 import { startTestGateway, type TestGateway } from '../builders/test-gateway.ts';
 
 /*
@@ -31,6 +32,10 @@ beforeAll(async () => {
   fake = await startFakeUpstream(exampleResponse);
 });
 
+/** Returns the configuration of a case with the folder of stored tokens in place of its name in braces. */
+const withFolders = (config: Readonly<Record<string, unknown>>) =>
+  JSON.parse(JSON.stringify(config).replaceAll('{stored-tokens}', STORED_TOKENS)) as Readonly<Record<string, unknown>>;
+
 const gateways = new Map<string, Promise<TestGateway>>();
 /**
  * Returns a gateway with this configuration. Cases with the same configuration share a gateway, whose cache is emptied
@@ -38,7 +43,7 @@ const gateways = new Map<string, Promise<TestGateway>>();
  */
 async function gatewayFor(config: Readonly<Record<string, unknown>>): Promise<TestGateway> {
   const key = JSON.stringify(config);
-  const starting = gateways.get(key) ?? startTestGateway({ upstream: fake, config, clock });
+  const starting = gateways.get(key) ?? startTestGateway({ upstream: fake, config: withFolders(config), clock });
   gateways.set(key, starting);
   const gateway = await starting;
   await gateway.admin('/cache/purge', { method: 'POST', body: { all: true } });
