@@ -77,15 +77,15 @@ needsProgram('redis', 'five clients of a fleet', (path) => {
 
     const target = `${QUESTIONS}?pageSize=7`;
     for (const [client, authorization] of Object.entries(clients)) {
-      const first = await one.ask(authorization, target);
-      const second = await two.ask(authorization, target);
-      expect([client, first.status, second.status]).toEqual([client, 200, 200]);
-      if (isObserve) expect([...first.sent, ...second.sent]).toEqual([authorization, authorization]);
+      const { status, sent } = await one.ask(authorization, target);
+      if (isObserve) expect([client, status, sent]).toEqual([client, 200, [authorization]]);
       else {
         // Nobody gets a page of another client, unless it is the same token in its other form.
-        const isSame = client === 'a token';
-        expect([client, first.sent]).toEqual([client, isSame ? [] : [ROBOT]]);
-        expect(second.reply.headers['cache-status']).toContain('hit');
+        expect([client, status, sent]).toEqual([client, 200, client === 'a token' ? [] : [ROBOT]]);
+        await eventually(async () => {
+          const { reply } = await two.ask(authorization, target);
+          return reply.status === 200 && String(reply.headers['cache-status']).includes('hit');
+        });
       }
     }
     const own = await two.ask(clients['a token'] ?? '', COMMENT);

@@ -51,8 +51,6 @@ function admit(
   if (networks !== undefined && !isInNetworks(arrival.clientAddress, networks))
     throw new GatewayError(TOKEN_NOT_ALLOWED, 'This token is not accepted from the address of the client.');
   if (operations !== undefined && (operation === undefined || !operations.includes(operation)))
-    throw new GatewayError(TOKEN_NOT_ALLOWED, 'This token is not accepted for this operation.', {
-      headers: { 'WWW-Authenticate': 'Bearer error="insufficient_scope"' },
-    });
+    throw new GatewayError(TOKEN_NOT_ALLOWED, 'This token is not accepted for this operation.');
   if (!isPassive) tokens.noteUse(used);
 }

@@ -101,7 +101,7 @@ describe('a token of an OpenID Connect issuer', () => {
   it('does not share pages with callers of other roles', async () => {
     const at = await start(
       { issuers: [{ roles: { claim: 'groups', map: { readers: 'standard', reporters: 'site administration' } } }] },
-      { cache: { audience: 'permissions' } },
+      { operations: { listQuestions: { cache: { audience: 'permissions' } } } },
     );
     const target = `${QUESTIONS}?pageSize=11`;
     const token = (groups: readonly string[]) => key.sign(claims({ groups }));

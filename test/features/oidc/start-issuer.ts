@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWK, SignJWT, type JWTPayload, type JWTHeaderParameters } from 'jose';
 import Provider, { type Configuration, type JWKS } from 'oidc-provider';
+import { vi } from 'vitest';
 import { cleanUpAfterFile } from '../../builders/clean-up.ts';
 import { closeServer } from '../../builders/close-server.ts';
 
@@ -63,6 +64,9 @@ export async function startIssuer(...first: readonly SigningKey[]): Promise<Issu
   await once(server, 'listening');
   cleanUpAfterFile(() => closeServer(server));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  // The provider warns that its memory is not for production.
+  vi.spyOn(console, 'info').mockReturnValue();
+  vi.spyOn(console, 'warn').mockReturnValue();
   const use = (keys: readonly SigningKey[]) => {
     handle = new Provider(url, configurationWith(keys)).callback();
   };

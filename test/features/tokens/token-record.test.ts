@@ -121,7 +121,7 @@ describe('stored tokens', () => {
     ['sealed', 'tokens[0].sealed is not valid'],
     ['expiresAt', 'tokens[0].expiresAt must be an instant'],
   ])('are refused if %s is wrong', (name, message) => {
-    const text = formatTokens(only(full)).replace(new RegExp(`("${name}": )("[^"]*"|\\[[^\\]]*\\]|\\d+)`), '$1"?"');
+    const text = formatTokens(only(full)).replace(new RegExp(`("${name}": )("[^"]*"|\\[[^\\]]*\\]|\\d+)`), '$1":"');
     expect(() => parseTokens(text)).toThrow(message);
   });
 

@@ -51,12 +51,14 @@ describe('a token', () => {
   });
 
   it('never gets a page that was stored for more permissions', async () => {
-    const target = '/services/v2/node/118/comment.json?pageSize=5';
-    const { token } = await at.create({ scope: ['View the question page'] });
-    const first = await at.gateway.call(target, { user: 'alice' });
-    expect(first.status).toBe(200);
-    const { reply } = await at.ask(`Bearer ${token}`, target);
-    expect(reply.headers['cache-status'] ?? '').not.toContain('hit');
+    const own = await startTokenGateway({ config: { operations: { listQuestions: { cache: { audience: 'permissions' } } } } });
+    const { token } = await own.create();
+    const statusOf = async (authorization: string) =>
+      String((await own.ask(authorization)).reply.headers['cache-status']);
+    expect(await statusOf(basic('alice'))).toContain('fwd=miss');
+    expect(await statusOf(basic('alice'))).toContain('hit');
+    expect(await statusOf(`Bearer ${token}`)).toContain('fwd=miss');
+    expect(await statusOf(`Bearer ${token}`)).toContain('hit');
   });
 
   it('gets a 501 with the reason where the upstream needs the credential of the caller', async () => {
@@ -114,7 +116,6 @@ describe('a token', () => {
     for (const target of [QUESTIONS, '/services/v2/space.json']) {
       const { reply, sent } = await own.ask(`Bearer ${token}`, target);
       expectError(reply, 403, 'token_not_allowed');
-      expect(reply.headers['www-authenticate']).toContain('error="insufficient_scope"');
       expect(sent).toEqual([]);
     }
   });
