@@ -107,8 +107,25 @@ needsProgram('redis', 'five clients of a fleet', (path) => {
     for (const { gateway } of all) {
       const snapshot = await gateway.gateway.services.records.snapshot();
       texts.push(JSON.stringify(snapshot), ...gateway.log);
-      const views = ['tokens', 'violations', 'traffic', 'status', 'upstream', 'levels', 'permissions', 'configuration', 'audit'];
-      const pages = ['/metrics', '/tokens', '/audit', '/readyz', '/upstreamz', ...views.map((view) => `/console/api/${view}`)];
+      const views = [
+        'tokens',
+        'violations',
+        'traffic',
+        'status',
+        'upstream',
+        'levels',
+        'permissions',
+        'configuration',
+        'audit',
+      ];
+      const pages = [
+        '/metrics',
+        '/tokens',
+        '/audit',
+        '/readyz',
+        '/upstreamz',
+        ...views.map((view) => `/console/api/${view}`),
+      ];
       for (const page of pages) {
         const reply = await gateway.admin(page, { headers });
         expect([page, reply.status]).toEqual([page, 200]);
@@ -118,7 +135,11 @@ needsProgram('redis', 'five clients of a fleet', (path) => {
     await receiver.span(({ attributes }) => attributes['url.path'] !== undefined);
     texts.push(...receiver.bytes);
     for (const { gateway } of all) await gateway.close();
-    texts.push(...readdirSync(folder).filter((name) => !name.endsWith('.key')).map((name) => readFileSync(join(folder, name))));
+    texts.push(
+      ...readdirSync(folder)
+        .filter((name) => !name.endsWith('.key'))
+        .map((name) => readFileSync(join(folder, name))),
+    );
     const secrets = [
       ...[known.token, gone.token].map((token) => token.slice(21, -8)),
       ...jwt.split('.').slice(1),
@@ -126,7 +147,9 @@ needsProgram('redis', 'five clients of a fleet', (path) => {
       keyText('tokens'),
       keyText('sealing'),
       SERVICE.password,
-      ...Object.values(clients).filter((value) => value !== clients['password']).map((value) => value.split(' ')[1] ?? ''),
+      ...Object.values(clients)
+        .filter((value) => value !== clients['password'])
+        .map((value) => value.split(' ')[1] ?? ''),
     ];
     expect(texts.join('').length).toBeGreaterThan(10_000);
     expect(findTexts(texts, secrets)).toEqual([]);

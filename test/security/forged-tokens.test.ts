@@ -73,7 +73,7 @@ it('accepts none of 10,000 tokens that are not valid, and sends nothing for them
     async (turn) => `Bearer ${await same.sign(claims({ jti: String(turn) }))}`,
     (turn) => `Bearer ${unsigned(claims({ jti: String(turn) }), 'none')}`,
     (turn) => `Bearer ${hmacOf(claims({ jti: String(turn) }))}`,
-    (turn) => `Bearer ${unsigned(claims({ padding: 'x'.repeat(8_200 + turn % 500) }), 'ES256')}`,
+    (turn) => `Bearer ${unsigned(claims({ padding: 'x'.repeat(8_200 + (turn % 500)) }), 'ES256')}`,
     (turn) => `Bearer ${'a'.repeat(1 + (turn % 3_000))}`,
   ];
   const [asked, fetched] = [at.upstream.requests.length, issuer.requests.length];

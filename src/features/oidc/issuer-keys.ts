@@ -66,7 +66,8 @@ export function createIssuerKeys({ issuer, clock, logger, ...limits }: Parts): I
     try {
       const { issuer: named, jwks_uri: address } = membersOf(await read(configurationOf(issuer)));
       if (named !== issuer) throw new Error('the configuration is that of another issuer');
-      if (typeof address !== 'string' || !isTrustworthy(address)) throw new Error('the address of the keys is not https');
+      if (typeof address !== 'string' || !isTrustworthy(address))
+        throw new Error('the address of the keys is not https');
       // jose checks the form of the set, and of a key when it is used.
       keys = createLocalJWKSet((await read(address)) as JSONWebKeySet);
       fetchedAt = clock();

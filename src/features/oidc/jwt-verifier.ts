@@ -1,4 +1,11 @@
-import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify, type ProtectedHeaderParameters } from 'jose';
+import {
+  decodeJwt,
+  decodeProtectedHeader,
+  errors,
+  type JWTPayload,
+  jwtVerify,
+  type ProtectedHeaderParameters,
+} from 'jose';
 import { bearerScheme } from '../../engine/identity/bearer-scheme.ts';
 import type { Credential, Verification, Verifier } from '../../engine/identity/verifier.ts';
 import type { Access } from '../../engine/model/principal.ts';
@@ -17,8 +24,8 @@ export interface JwtCredential extends Credential {
   readonly token: string;
 }
 
-// Three parts in base64url, of which the first is a JSON object (RFC 7515 §7.1).
-const JWT = /^eyJ[\w-]+\.[\w-]+\.[\w-]*$/;
+// Three parts in base64url (RFC 7515 §7.1).
+const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 /** The types of tokens that are for APIs. ID tokens have none, or `JWT`; others, such as logout tokens, are something else. */
 const TYPES: ReadonlySet<string> = new Set(['jwt', 'at+jwt', 'application/at+jwt']);
 const CALLER = /^[^:\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]{1,256}$/u;
@@ -103,12 +110,14 @@ function isPlausible(
   { algorithms, audience, caller, leewaySeconds }: TrustedIssuer,
   now: number,
 ): boolean {
-  const { alg, typ = 'JWT', crit } = header;
-  const { aud, exp, nbf = 0, iat = 0, cnf } = payload as JWTPayload & { readonly cnf?: unknown };
+  // Nothing is known yet about the types of what a client has written.
+  const { alg, typ = 'JWT', crit } = header as Readonly<Record<string, unknown>>;
+  const { aud, exp, nbf = 0, iat = 0, cnf } = payload as Readonly<Record<string, unknown>>;
   const seconds = now / 1000;
   return (
     algorithms.some((one) => one === alg) &&
-    TYPES.has(String(typ).toLowerCase()) &&
+    typeof typ === 'string' &&
+    TYPES.has(typ.toLowerCase()) &&
     crit === undefined &&
     // A token that is bound to a key of its holder (RFC 7800) is worthless without the proof that comes with it.
     cnf === undefined &&
@@ -136,22 +145,22 @@ function verified(payload: JWTPayload, issuer: TrustedIssuer, accessOf: AccessOf
 }
 
 /** Returns the roles for the texts in a claim. Texts without a role grant nothing. */
-function rolesIn(
-  payload: JWTPayload,
-  { claim, map }: NonNullable<IssuerOptions['roles']>,
-): readonly string[] {
+function rolesIn(payload: JWTPayload, { claim, map }: NonNullable<IssuerOptions['roles']>): readonly string[] {
   const given = Object.hasOwn(payload, claim) ? payload[claim] : [];
   const texts: readonly unknown[] = Array.isArray(given) ? given.slice(0, MAX_ROLE_VALUES) : [given];
-  const roles = texts.flatMap((text) => (typeof text === 'string' && Object.hasOwn(map, text) ? (map[text] ?? []) : []));
+  const roles = texts.flatMap((text) =>
+    typeof text === 'string' && Object.hasOwn(map, text) ? (map[text] ?? []) : [],
+  );
   return [...new Set(roles)].sort();
 }
 
 /** Returns a function that returns the same access for the same roles, which the engine then compiles only once. */
 function createAccesses(): AccessOf {
-  const known = boundedMemo(
-    MAX_ACCESSES,
-    (id: string, roles: readonly string[] | undefined): Access => ({ id, ...(roles && { roles }) }),
-  );
+  const known = boundedMemo(MAX_ACCESSES, (id: string, roles: readonly string[] | undefined): Access => ({
+    id,
+    ...(roles && { roles }),
+  }));
   // A name of an issuer has no spaces, so different issuers and roles never have the same id.
-  return ({ issuer }, roles) => known(`oidc ${issuer} ${roles === undefined ? 'account' : JSON.stringify(roles)}`, roles);
+  return ({ issuer }, roles) =>
+    known(`oidc ${issuer} ${roles === undefined ? 'account' : JSON.stringify(roles)}`, roles);
 }

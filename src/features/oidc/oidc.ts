@@ -14,8 +14,7 @@ export const oidc = {
   check: ({ issuers }) =>
     issuers.flatMap(({ issuer }, index): ConfigProblem[] => {
       const pointer = `/oidc/issuers/${index}/issuer`;
-      if (issuers.findIndex((one) => one.issuer === issuer) < index)
-        return [{ pointer, message: 'is listed twice' }];
+      if (issuers.findIndex((one) => one.issuer === issuer) < index) return [{ pointer, message: 'is listed twice' }];
       if (isTrustworthy(issuer)) return [];
       const message = 'must be an https address: whoever can change the keys of the issuer can be any caller';
       return [{ pointer, message }];

@@ -48,9 +48,13 @@ const issuer = Type.Object(
       Type.Object(
         {
           claim: Type.String({ ...claim, description: 'The claim with a text or a list of texts, such as `groups`.' }),
-          map: Type.Record(Type.String({ minLength: 1, maxLength: 200 }), Type.String({ minLength: 1, maxLength: 100 }), {
-            description: 'The role of the roles file for each text in the claim. Other texts grant nothing.',
-          }),
+          map: Type.Record(
+            Type.String({ minLength: 1, maxLength: 200 }),
+            Type.String({ minLength: 1, maxLength: 100 }),
+            {
+              description: 'The role of the roles file for each text in the claim. Other texts grant nothing.',
+            },
+          ),
         },
         {
           additionalProperties: false,
@@ -86,7 +90,8 @@ export const options = Type.Object(
       minimum: 60,
       maximum: 86_400,
       default: 600,
-      description: 'After how long the keys of an issuer are fetched again. If the issuer does not respond, they are used for as long again; then tokens get a 503.',
+      description:
+        'After how long the keys of an issuer are fetched again. If the issuer does not respond, they are used for as long again; then tokens get a 503.',
     }),
     refetchSeconds: Type.Integer({
       minimum: 1,

@@ -82,8 +82,7 @@ export function createTokenManager(parts: {
     },
     enroll:
       passwords &&
-      ((id, password) =>
-        change(id, { sealed: password === undefined ? undefined : passwords.seal(id, password) })),
+      ((id, password) => change(id, { sealed: password === undefined ? undefined : passwords.seal(id, password) })),
     reseal() {
       for (const { id, sealed } of store.all()) {
         const opened = sealed === undefined ? undefined : passwords?.open(id, sealed);

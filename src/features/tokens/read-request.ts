@@ -89,8 +89,7 @@ export function readRotation(
     const id = idOf(members['id'], fault);
     const { overlapHours = DEFAULT_OVERLAP_HOURS, expiresDays } = members;
     const hours = numberIn(overlapHours, 0, MAX_OVERLAP_HOURS);
-    if (hours === undefined)
-      fault('overlapHours', `overlapHours must be a number from 0 to ${MAX_OVERLAP_HOURS}.`);
+    if (hours === undefined) fault('overlapHours', `overlapHours must be a number from 0 to ${MAX_OVERLAP_HOURS}.`);
     const days = expiresDays === undefined ? undefined : daysOf(expiresDays, rules, fault);
     return id === undefined || hours === undefined ? undefined : { id, overlapHours: hours, days };
   });
@@ -150,19 +149,16 @@ function checkScope(scope: readonly string[], access: AccountAccess, fault: AddF
   }
 }
 
+const isText = (item: unknown) => typeof item === 'string' && item !== '' && item.length <= LIMITS.text;
+
 function listOf(field: string, value: unknown, fault: AddFault): readonly string[] | undefined {
   if (value === undefined) return undefined;
   const isList = Array.isArray(value) && value.length > 0 && value.length <= LIMITS.items;
-  const isText = (item: unknown) => typeof item === 'string' && item !== '' && item.length <= LIMITS.text;
   if (!isList || !value.every(isText)) return fault(field, `${field} must be a list of 1 to ${LIMITS.items} texts.`);
   return [...new Set(value as readonly string[])];
 }
 
-function daysOf(
-  value: unknown,
-  { maxDays }: Pick<TokenRules, 'maxDays'>,
-  fault: AddFault,
-): number | undefined {
+function daysOf(value: unknown, { maxDays }: Pick<TokenRules, 'maxDays'>, fault: AddFault): number | undefined {
   const days = numberIn(value, 0, maxDays);
   return days === undefined || days === 0
     ? fault('expiresDays', `State in expiresDays after how many days the token ends: at most ${maxDays}.`)

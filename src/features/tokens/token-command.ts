@@ -173,7 +173,11 @@ function passwordFrom(line: CommandLine, { env, cwd }: CommandIo): string {
 async function send(admin: AdminClient, { path, body: request }: AdminRequest): Promise<TokensBody> {
   const { status, body } = await admin.send(request === undefined ? 'GET' : 'POST', path, request);
   if (status === 200) return body as TokensBody;
-  const { faults = [], error, field } = membersOf(body) as {
+  const {
+    faults = [],
+    error,
+    field,
+  } = membersOf(body) as {
     readonly faults?: readonly { readonly field: string; readonly message: string }[];
     readonly error?: string;
     readonly field?: string;

@@ -106,7 +106,8 @@ function mergeRecord(before: TokenRecord | undefined, mine: TokenRecord, theirs:
   });
 }
 
-const least = (a: number | undefined, b: number | undefined) => (a === undefined || b === undefined ? (a ?? b) : Math.min(a, b));
+const least = (a: number | undefined, b: number | undefined) =>
+  a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 const greatest = (a: number | undefined, b: number | undefined) =>
   a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 
@@ -180,8 +181,7 @@ function parseRecord(value: unknown, place: string): TokenRecord {
   if (networks !== undefined && !(isTextList(networks) && networks.every(isNetwork))) throw wrong('networks');
   if (note !== undefined && typeof note !== 'string') throw wrong('note');
   if (sealed !== undefined && !(typeof sealed === 'string' && BASE64.test(sealed))) throw wrong('sealed');
-  const timeOf = (name: string) =>
-    times[name] === undefined ? undefined : instantOf(times[name], `${place}.${name}`);
+  const timeOf = (name: string) => (times[name] === undefined ? undefined : instantOf(times[name], `${place}.${name}`));
   return toRecord({
     id,
     hash,

@@ -5,14 +5,7 @@ import { noteAction } from '../../engine/http/admin-actions.ts';
 import type { AdminRoute } from '../../engine/http/admin-route.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { IssuedToken, TokenManager, Unchanged } from './manage-tokens.ts';
-import {
-  isRefused,
-  readEnrollment,
-  readNewToken,
-  readRotation,
-  readTokenId,
-  type TokenFault,
-} from './read-request.ts';
+import { isRefused, readEnrollment, readNewToken, readRotation, readTokenId, type TokenFault } from './read-request.ts';
 import { endOf, type TokenRecord } from './token-record.ts';
 import type { TokenStore } from './token-store.ts';
 

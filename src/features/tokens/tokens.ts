@@ -45,7 +45,9 @@ export const tokens = {
     if (keyFile === undefined) return [];
     const { mode, upstream } = settings;
     if (mode.transparent)
-      return [{ pointer: '/tokens/keyFile', because: 'observe mode forwards every credential unchanged, even a token' }];
+      return [
+        { pointer: '/tokens/keyFile', because: 'observe mode forwards every credential unchanged, even a token' },
+      ];
     const messages = [
       !needsSignIn(settings) &&
         'is of no use yet, because only operators who sign in can create tokens: set adminToken or operators',
@@ -76,10 +78,13 @@ export const tokens = {
         keys,
         sealingKeys,
         // The running gateway has newer tokens than the file.
-        stored: earlier?.stored ?? readStateFile(settings, { file: given.file, pointer: POINTER }, WORDS, readTokensFile),
+        stored:
+          earlier?.stored ?? readStateFile(settings, { file: given.file, pointer: POINTER }, WORDS, readTokensFile),
       },
       subject: 'the keys of tokens',
-      version: createHash('sha256').update(JSON.stringify([keys, sealingKeys])).digest('hex'),
+      version: createHash('sha256')
+        .update(JSON.stringify([keys, sealingKeys]))
+        .digest('hex'),
     };
   },
   start(context) {
@@ -147,9 +152,7 @@ function keyProblems(given: TokensOptions): ConfigProblem[] {
           suggestion: 'create one with: openssl rand -base64 48',
         },
       ];
-    const isRepeated = texts
-      .slice(0, index)
-      .some((one) => 'text' in one.reading && one.reading.text === reading.text);
+    const isRepeated = texts.slice(0, index).some((one) => 'text' in one.reading && one.reading.text === reading.text);
     return isRepeated ? [{ pointer, message: 'contains the same key as another file of tokens' }] : [];
   });
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWK, SignJWT, type JWTPayload, type JWTHeaderParameters } from 'jose';
-import Provider, { type Configuration, type JWKS } from 'oidc-provider';
+import { type Configuration, Provider } from 'oidc-provider';
 import { vi } from 'vitest';
 import { cleanUpAfterFile } from '../../builders/clean-up.ts';
 import { closeServer } from '../../builders/close-server.ts';
@@ -23,7 +23,7 @@ export async function createKey(kid: string, alg = 'RS256'): Promise<SigningKey>
   return {
     jwk,
     sign: (payload, header = {}) =>
-      new SignJWT(payload as JWTPayload).setProtectedHeader({ alg, kid, typ: 'at+jwt', ...header } as JWTHeaderParameters).sign(privateKey),
+      new SignJWT(payload as JWTPayload).setProtectedHeader({ alg, kid, typ: 'at+jwt', ...header }).sign(privateKey),
   };
 }
 
@@ -103,8 +103,9 @@ function configurationWith(keys: readonly SigningKey[]): Configuration {
       redirect_uris: [],
       response_types: [],
     })),
-    jwks: { keys: keys.map(({ jwk }) => jwk) } as JWKS,
+    jwks: { keys: keys.map(({ jwk }) => jwk) },
     scopes: ['read'],
+    ttl: { ClientCredentials: 300 },
     features: {
       devInteractions: { enabled: false },
       clientCredentials: { enabled: true },

@@ -45,11 +45,11 @@ describe('portico token', () => {
       tokens: { id: string; state: string }[];
     };
     expect(all.kind).toBe('tokens');
-    expect(all.tokens.map(({ id: one, state }) => [one, state]).toSorted()).toEqual(
-      [
+    expect(new Map(all.tokens.map(({ id: one, state }) => [one, state]))).toEqual(
+      new Map([
         [id, 'ended'],
         [next, 'revoked'],
-      ].toSorted(),
+      ]),
     );
   });
 
@@ -94,7 +94,10 @@ describe('portico token', () => {
     [['create', '--for', 'alice', '--scope', 'x'], 'token create requires --expires'],
     [['create', '--for', 'alice', '--expires', '1d'], 'token create requires --scope'],
     [['create', '--scope', 'x', '--expires', '1d'], 'token create requires --for'],
-    [['create', '--for', 'alice', '--scope', 'x', '--expires', 'soon'], '--expires soon: must be a time such as 12h or 90d'],
+    [
+      ['create', '--for', 'alice', '--scope', 'x', '--expires', 'soon'],
+      '--expires soon: must be a time such as 12h or 90d',
+    ],
     [['list', '--note', 'x'], '--note cannot be used with token list'],
     [['list', '--format', 'csv'], '--format csv: must be one of table, json'],
     [['revoke'], 'token revoke requires the ID of a token'],

@@ -12,7 +12,8 @@ describe('the text of a token', () => {
       const wrong = text[at] === '1' ? '2' : '1';
       expect(parseToken(text.slice(0, at) + wrong + text.slice(at + 1))).toBeUndefined();
     }
-    for (const wrong of [` ${text}`, `${text}\n`, text.slice(1), `${text}0`, '']) expect(parseToken(wrong)).toBeUndefined();
+    for (const wrong of [` ${text}`, `${text}\n`, text.slice(1), `${text}0`, ''])
+      expect(parseToken(wrong)).toBeUndefined();
   });
 
   it('never occurs twice', () => {

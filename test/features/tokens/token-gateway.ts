@@ -55,7 +55,11 @@ export interface TokenGateway {
     authorization: string,
     target?: string,
     call?: Call,
-  ): Promise<{ readonly reply: ClientResponse; readonly status: number; readonly sent: readonly (string | undefined)[] }>;
+  ): Promise<{
+    readonly reply: ClientResponse;
+    readonly status: number;
+    readonly sent: readonly (string | undefined)[];
+  }>;
 }
 
 /** Starts a gateway with tokens in front of an upstream. */

@@ -9,15 +9,7 @@ import { startRedisServer } from '../../builders/redis-server.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
 import { createTestClock } from '../../builders/test-clock.ts';
 import { eventually, until } from '../../builders/until.ts';
-import {
-  ADMIN_TOKEN,
-  keyFile,
-  QUESTIONS,
-  SCOPE,
-  SERVICE,
-  type TokenGateway,
-  withTokens,
-} from './token-gateway.ts';
+import { ADMIN_TOKEN, keyFile, QUESTIONS, SCOPE, SERVICE, type TokenGateway, withTokens } from './token-gateway.ts';
 
 needsProgram('redis', 'the tokens of a fleet', (path) => {
   const start = async (count: number, more: object = {}) => {
@@ -26,7 +18,11 @@ needsProgram('redis', 'the tokens of a fleet', (path) => {
     const folder = tempFolder();
     const key = keyFile('tokens', folder);
     const launch = async (size: number, file?: string): Promise<TokenGateway[]> => {
-      const config = { upstream: { credentials: SERVICE }, tokens: { keyFile: key, file: file ?? ':memory:' }, ...more };
+      const config = {
+        upstream: { credentials: SERVICE },
+        tokens: { keyFile: key, file: file ?? ':memory:' },
+        ...more,
+      };
       const gateways = await startFleet(size, server, upstream, {
         clock,
         config,

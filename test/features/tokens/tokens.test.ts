@@ -34,7 +34,10 @@ describe('a token', () => {
 
   it('is accepted as the password of its caller, and of nobody else', async () => {
     const { token } = await at.create();
-    expect(await at.ask(basic('alice', token), `${QUESTIONS}?pageSize=4`)).toMatchObject({ status: 200, sent: [ROBOT] });
+    expect(await at.ask(basic('alice', token), `${QUESTIONS}?pageSize=4`)).toMatchObject({
+      status: 200,
+      sent: [ROBOT],
+    });
     const { reply, sent } = await at.ask(basic('bob', token));
     expectError(reply, 401, 'credentials_refused');
     expect(sent).toEqual([]);
@@ -51,7 +54,9 @@ describe('a token', () => {
   });
 
   it('never gets a page that was stored for more permissions', async () => {
-    const own = await startTokenGateway({ config: { operations: { listQuestions: { cache: { audience: 'permissions' } } } } });
+    const own = await startTokenGateway({
+      config: { operations: { listQuestions: { cache: { audience: 'permissions' } } } },
+    });
     const { token } = await own.create();
     const statusOf = async (authorization: string) =>
       String((await own.ask(authorization)).reply.headers['cache-status']);
@@ -125,7 +130,9 @@ describe('a token', () => {
     const { token } = await own.create({ networks: ['192.0.2.0/24', '2001:db8::/32'] });
     const from = (address: string) =>
       own.ask(`Bearer ${token}`, QUESTIONS, { headers: { 'X-Forwarded-For': address } }).then(({ status }) => status);
-    expect([await from('192.0.2.9'), await from('2001:db8::9'), await from('::ffff:192.0.2.9')]).toEqual([200, 200, 200]);
+    expect([await from('192.0.2.9'), await from('2001:db8::9'), await from('::ffff:192.0.2.9')]).toEqual([
+      200, 200, 200,
+    ]);
     expect([await from('192.0.3.9'), await from('2001:db9::9')]).toEqual([403, 403]);
   });
 
@@ -376,7 +383,9 @@ describe('an enrolled password', () => {
     expect((await at.change('/enroll', { id, password: 'own-password' })).json.changed.enrolled).toBe(true);
     const { status, sent } = await at.ask(`Bearer ${token}`, COMMENT);
     expect([status, sent]).toEqual([200, [basic('alice', 'own-password')]]);
-    expect((await at.ask(`Bearer ${token}`, `${QUESTIONS}?pageSize=8`)).sent).not.toContain(basic('alice', 'own-password'));
+    expect((await at.ask(`Bearer ${token}`, `${QUESTIONS}?pageSize=8`)).sent).not.toContain(
+      basic('alice', 'own-password'),
+    );
     const texts = [readFileSync(at.file, 'utf8'), at.gateway.log.join('\n'), JSON.stringify(await at.list())];
     for (const text of texts) expect(text).not.toContain('own-password');
   });
@@ -431,8 +440,7 @@ describe('the configuration of tokens', () => {
         },
       },
     });
-    const error: unknown = await started.catch((reason: unknown) => reason);
-    const message = String((error as Error).message);
+    const { message } = (await started.catch((reason: unknown) => reason)) as Error;
     expect(message).toContain('fewer than 32 characters');
     expect(message).toContain('none.key cannot be read');
     expect(message).toContain('the same key as another file');

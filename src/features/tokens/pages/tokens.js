@@ -146,16 +146,18 @@ export function Page({ status, shownError, announce }) {
   `;
 }
 
+/** Sends the form for a new token. */
+const send = ({ scope, operations, networks, expiresDays, ...form }) =>
+  post('tokens', {
+    ...form,
+    scope: listOf(scope),
+    ...(operations !== '' && { operations: listOf(operations) }),
+    ...(networks !== '' && { networks: listOf(networks) }),
+    expiresDays: Number(expiresDays),
+  });
+
 /** The form for a new token. */
 function Create({ maxDays, onDone, onClose }) {
-  const send = ({ scope, operations, networks, expiresDays, ...form }) =>
-    post('tokens', {
-      ...form,
-      scope: listOf(scope),
-      ...(operations !== '' && { operations: listOf(operations) }),
-      ...(networks !== '' && { networks: listOf(networks) }),
-      expiresDays: Number(expiresDays),
-    });
   return html`<${FormDialog} title="Create a token" action="Create" send=${send} onDone=${onDone} onClose=${onClose}>
     ${(field) => html`
       ${field('for', 'For which account?', (more) => html`<input autofocus required maxlength="256" autocomplete="off" ...${more} />`)}
