@@ -16,6 +16,7 @@ import { packageRoot } from '../../../src/lib/package-root.ts';
 import { hashPassword } from '../../../src/engine/identity/password-hash.ts';
 import { isAtLeast, SEVERITIES } from '../../../src/engine/model/severity.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
+import { TOKENS_ON } from '../../builders/tokens-on.ts';
 import { deployFile } from '../../deploy/image.ts';
 
 const AUDIT_RULES = [...ENGINE_RULES, ...FEATURES.flatMap(({ auditRules = [] }) => auditRules)];
@@ -272,6 +273,10 @@ const ROWS: Readonly<Record<string, readonly [risky: Situation, fixed: Situation
   ],
   'ledger-in-memory': [{ config: strict({ ledger: { file: ':memory:' } }) }, { config: strict() }],
   'changes-in-memory': [{ config: strict({ levels: { file: ':memory:' } }) }, { config: strict() }],
+  'tokens-in-memory': [
+    { config: strict({ readableSecrets: 'allow', tokens: TOKENS_ON }) },
+    { config: strict({ readableSecrets: 'allow', tokens: { ...TOKENS_ON, file: 'tokens.json' } }) },
+  ],
   'no-baseline': [{ config: strict() }, { config: strict({ contract: { baseline: 'baseline.json' } }) }],
   'no-release': [{ config: strict() }, { config: strict({ release: '2026.11' }) }],
   'levels-lowered': [
