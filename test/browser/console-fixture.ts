@@ -53,7 +53,7 @@ export function withConsole(
         upstream: reference,
         ...options,
         // The page of tokens exists only if there can be any.
-        config: { tokens: TOKENS_ON, ...options.config },
+        config: { tokens: TOKENS_ON, readableSecrets: 'allow', ...options.config },
         env: { ...env, ...options.env },
       }),
     ]);

@@ -445,6 +445,18 @@ describe('several verifiers', () => {
     await expect(authenticating([broken, later]).ask('Bearer good')).rejects.toThrow('broken');
   });
 
+  it('refuse a credential of their scheme that none of them reads as malformed', async () => {
+    const picky: Verifier = { ...TOKENS, scheme: { ...TOKENS.scheme, read: () => undefined } };
+    const { ask } = authenticating([picky, fakeVerifier().verifier]);
+    for (const header of ['Bearer x', ' bearer x', 'Bearer']) {
+      const { message, headers } = await refusalOf(ask(header));
+      expect([message, headers['WWW-Authenticate']]).toEqual([
+        'The Authorization header does not contain a valid Bearer credential.',
+        `Bearer realm="Portico", error="invalid_request", ${CHALLENGE}`,
+      ]);
+    }
+  });
+
   it('remember the caller of a token', async () => {
     const verify = vi.fn(TOKENS.verify);
     const { ask, askNow } = authenticating([{ ...TOKENS, verify }]);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Access } from '../../../src/engine/model/principal.ts';
 import { resolveRole } from '../../../src/engine/permissions/compile-permissions.ts';
 import { decide, MISSING_SPELLING } from '../../../src/engine/permissions/decide.ts';
 import { loadRoles } from '../../../src/engine/permissions/roles-file.ts';
@@ -27,6 +28,48 @@ describe('compilePermissions', () => {
   } as const;
   const ACCOUNTS = ['admin', 'moderator', 'alice', 'bob', 'guest'];
   const MARKS = { allowed: '1', denied: '0', delegated: 'o' } as const;
+
+  describe('a credential with an access of its own', () => {
+    const permissions = compiled({ unmapped: { kind: 'delegate' }, knownToUpstream: true });
+    const grantsOf = (name: string, access: Access) => permissions.grantsOf({ ...principal('verified', name), access });
+    const verdictOf = (name: string, operation: string, access: Access) =>
+      decide(permissions.requirementOf(operation), grantsOf(name, access), 'not-checked').verdict;
+
+    it('can state roles, which then decide in place of the account', () => {
+      const access = { id: 'x', roles: ['custom'] };
+      expect(verdictOf('bob', 'ideas', access)).toBe('allowed');
+      expect(verdictOf('admin', 'actions', access)).toBe('denied');
+      expect(verdictOf('Alice', 'ideas', access)).toBe('allowed');
+      expect(verdictOf('admin', 'ideas', { id: 'x', roles: [] })).toBe('denied');
+      expect(verdictOf('admin', 'ideas', { id: 'x', roles: ['no such role'] })).toBe('denied');
+    });
+
+    it('shares pages with callers of the same permissions only if nothing of its own goes upstream', () => {
+      const roles = ['custom'];
+      const { key } = grantsOf('a', { id: 'x', roles });
+      expect(key).toBeDefined();
+      expect(grantsOf('b', { id: 'y', roles }).key).toBe(key);
+      expect(grantsOf('a', { id: 'z', roles, authorization: 'Basic x' }).key).toBeUndefined();
+    });
+
+    it('is granted no more than what an account is said to have', () => {
+      expect(permissions.accountAccess('bob')).toMatchObject({
+        kind: 'account',
+        names: expect.arrayContaining(['View list idea', 'View users list']) as string[],
+      });
+      expect(permissions.accountAccess('bob')).not.toMatchObject({
+        names: expect.arrayContaining(['View analytics']) as string[],
+      });
+      // Only the upstream knows what others may do, so nothing but the permissions of anonymous callers is certain.
+      const others = permissions.accountAccess('somebody');
+      expect(others).toMatchObject({ kind: 'others', names: expect.arrayContaining(['View users list']) as string[] });
+      expect(permissions.accountAccess('BOB')).toEqual({ kind: 'denied' });
+      expect(compiled().accountAccess('somebody')).toEqual({ kind: 'denied' });
+      const names = others.kind === 'denied' ? [] : others.names;
+      for (const only of [new Set(names), new Set([...names, 'View list idea'])])
+        expect(verdictOf('somebody', 'ideas', { id: 'x', only })).toBe('denied');
+    });
+  });
 
   describe('the bundled roles (docs/rules.md §3)', () => {
     const permissions = compiled();

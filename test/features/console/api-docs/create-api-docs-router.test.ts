@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Call } from '../../../builders/call.ts';
 import { exampleResponse } from '../../../builders/example-response.ts';
 import { startFakeUpstream } from '../../../builders/fake-upstream.ts';
+import { TOKENS_ON } from '../../../builders/tokens-on.ts';
 import { startTestGateway } from '../../../builders/test-gateway.ts';
 
 const TOKEN = 'reference-test-token';
@@ -19,6 +20,18 @@ async function startRouter(token?: string) {
     gateway.admin('/console/api/try', { method: 'POST', body, headers });
   return { upstream, gateway, attempt, own };
 }
+
+describe('the contract in the API docs', () => {
+  it('names the schemes with which clients log in', async () => {
+    const upstream = await startFakeUpstream(exampleResponse);
+    const gateway = await startTestGateway({ upstream, config: { tokens: { file: TOKENS_ON.file } } });
+    const schemesOf = async () =>
+      ((await gateway.admin('/console/api/contract')).json as unknown as { schemes: string[] }).schemes;
+    expect(await schemesOf()).toEqual(['Basic']);
+    await gateway.reload({ config: { tokens: TOKENS_ON } });
+    expect(await schemesOf()).toEqual(['Bearer', 'Basic']);
+  });
+});
 
 describe('the relay of the API docs', () => {
   it("returns the gateway's response to a request with the form's credential", async () => {
