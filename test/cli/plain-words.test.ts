@@ -159,6 +159,7 @@ describe('a server that does not respond as expected', () => {
         ['doctor', url, '--yes', '--delay', '0', '--timeout', '2'],
         ['reload', '--admin', url],
         ['override', 'list', '--admin', url],
+        ['token', 'list', '--admin', url],
       ]) {
         const { code, err } = await messagesOf(argv);
         expect([code, err], argv.join(' ')).toEqual([1, expect.stringContaining(new URL(url).host)]);
@@ -212,6 +213,7 @@ describe('the value of a flag', () => {
     doctor: ['http://127.0.0.1:1', '--yes'],
     explain: ['/services/v2/question.json'],
     override: ['set', 'listQuestions', 'disable'],
+    token: ['list'],
   };
   /** The flags with which these commands would start a server or write files. */
   const STARTING: Readonly<Record<string, readonly string[]>> = {

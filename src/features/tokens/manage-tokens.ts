@@ -67,7 +67,8 @@ export function createTokenManager(parts: {
 
   return {
     create: ({ grant, note }) => issue(grant, note),
-    revoke: (id) => change(id, { revokedAt: clock(), sealed: undefined }),
+    // The store removes the password of a token that has ended.
+    revoke: (id) => change(id, { revokedAt: clock() }),
     rotate(id, overlapHours, days) {
       const old = valid(id);
       if (typeof old === 'string') return old;

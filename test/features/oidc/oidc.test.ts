@@ -161,7 +161,7 @@ describe('a token of an OpenID Connect issuer', () => {
     const own = await startIssuer(key);
     own.fail(true);
     const at = await start({ issuers: [{ issuer: own.url }], refetchSeconds: 30 });
-    const token = await key.sign(claims({ iss: own.url }));
+    const token = await key.sign(claims({ iss: own.url, exp: seconds() + 7_200 }));
     const { reply } = await at.ask(token);
     expectError(reply, 503, 'verification_unavailable');
     for (let count = 0; count < 5; count += 1) expect((await at.ask(token)).status).toBe(503);
@@ -173,7 +173,31 @@ describe('a token of an OpenID Connect issuer', () => {
     own.fail(true);
     at.clock.advance(61);
     expect((await at.ask(token)).status).toBe(200);
+    // The issuer may have withdrawn the keys in the meantime.
+    at.clock.advance(1_200);
+    expect((await at.ask(token)).status).toBe(503);
     expect(at.gateway.log.join('\n')).toContain('the keys of the issuer cannot be fetched');
+  });
+
+  it('gets a 503 if what the issuer publishes is that of another one, is too large, or leads elsewhere', async () => {
+    const { kty, n, e, kid, alg } = key.jwk;
+    const keys = { keys: [{ kty, n, e, kid, alg }] };
+    const published = (url: string, more: object = {}) => ({ issuer: url, jwks_uri: `${url}/keys`, ...more });
+    const kinds: readonly ((url: string) => { configuration: object; keys?: object })[] = [
+      (url) => ({ configuration: published(url, { issuer: 'https://issuer.example' }) }),
+      (url) => ({ configuration: published(url, { jwks_uri: 'http://issuer.example/keys' }) }),
+      (url) => ({ configuration: published(url, { padding: 'x'.repeat(300_000) }) }),
+      (url) => ({ configuration: published(url), keys: {} }),
+    ];
+    for (const kind of [...kinds, (url: string) => ({ configuration: published(url) })]) {
+      const server = await startFakeUpstream(({ path }) => {
+        const { configuration, keys: given = keys } = kind(server.url) as { configuration: object; keys?: object };
+        return { json: path === '/keys' ? given : configuration };
+      });
+      const at = await start({ issuers: [{ issuer: server.url }] });
+      const { status } = await at.ask(await key.sign(claims({ iss: server.url })));
+      expect([kind.toString(), status]).toEqual([kind.toString(), kinds.includes(kind) ? 503 : 200]);
+    }
   });
 
   it('is refused if anything in it is wrong, and what is obviously wrong causes no request to the issuer', async () => {

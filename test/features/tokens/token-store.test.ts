@@ -8,6 +8,7 @@ import { needsProgram } from '../../builders/needs-program.ts';
 import { startRedisServer } from '../../builders/redis-server.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
 import { createTestClock } from '../../builders/test-clock.ts';
+import { startTestGateway } from '../../builders/test-gateway.ts';
 import { eventually, until } from '../../builders/until.ts';
 import { ADMIN_TOKEN, keyFile, QUESTIONS, SCOPE, SERVICE, type TokenGateway, withTokens } from './token-gateway.ts';
 
@@ -67,6 +68,28 @@ needsProgram('redis', 'the tokens of a fleet', (path) => {
     const [again] = await launch(1, file);
     if (again === undefined) throw new Error('no gateway');
     expect(await refuses(again, token)()).toBe(true);
+  });
+
+  it('are refused with a 503 by a gateway that has not reached Redis since it started, whatever its file contains', async () => {
+    const { server, upstream, clock, folder, launch } = await start(1);
+    const file = join(folder, 'tokens.json');
+    const [first] = await launch(1, file);
+    const token = (await first?.create())?.token ?? '';
+    await first?.gateway.close();
+    await server.stop();
+    const gateway = await startTestGateway({
+      upstream,
+      clock,
+      config: {
+        redis: { url: server.url, connectTimeoutMs: 50, commandTimeoutMs: 50 },
+        upstream: { credentials: SERVICE },
+        tokens: { keyFile: keyFile('tokens', folder), file },
+      },
+    });
+    const late = withTokens(gateway, { upstream, clock, file });
+    expect((await late.ask(`Bearer ${token}`)).status).toBe(503);
+    await server.start();
+    await eventually(accepts(late, token));
   });
 
   it('are refused with a 503 by a gateway that cannot know what was revoked, until it can again', async () => {

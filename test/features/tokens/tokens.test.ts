@@ -288,6 +288,20 @@ describe('a request with something else than a token', () => {
     ]);
   });
 
+  it('never reaches the upstream with it, even if authentication is only reported', async () => {
+    const own = await startTokenGateway({
+      config: {
+        mode: 'staging',
+        checks: { authentication: 'report', permissions: 'report' },
+        upstream: { credentials: { kind: 'forward' } },
+      },
+    });
+    const { id, token } = await own.create();
+    await own.change('/revoke', { id });
+    for (const authorization of [`Bearer ${token}`, basic('alice', token), `Bearer ${token.slice(0, -1)}`])
+      expect(await own.ask(authorization)).toMatchObject({ status: 200, sent: [undefined] });
+  });
+
   it('still logs in with a password', async () => {
     expect((await at.gateway.call(QUESTIONS, { user: 'alice' })).status).toBe(200);
   });
