@@ -185,7 +185,7 @@ describe('a token of an OpenID Connect issuer', () => {
     const published = (url: string, more: object = {}) => ({ issuer: url, jwks_uri: `${url}/keys`, ...more });
     const kinds: readonly ((url: string) => { configuration: object; keys?: object })[] = [
       (url) => ({ configuration: published(url, { issuer: 'https://issuer.example' }) }),
-      (url) => ({ configuration: published(url, { jwks_uri: 'http://issuer.example/keys' }) }),
+      (url) => ({ configuration: published(url, { jwks_uri: `${url.replace('127.0.0.1', '0.0.0.0')}/keys` }) }),
       (url) => ({ configuration: published(url, { padding: 'x'.repeat(300_000) }) }),
       (url) => ({ configuration: published(url), keys: {} }),
     ];
