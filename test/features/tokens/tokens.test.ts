@@ -212,6 +212,30 @@ describe('a token', () => {
     expect(await used()).toBe(new Date(own.clock()).toISOString());
   });
 
+  it('counts toward the limits of its caller', async () => {
+    const own = await startTokenGateway({
+      config: { rateLimits: [{ name: 'callers', requests: 2, windowSeconds: 60 }] },
+    });
+    const { token } = await own.create();
+    const statuses = [];
+    for (const authorization of [basic('alice'), `Bearer ${token}`, basic('alice', token), basic('bob')])
+      statuses.push((await own.ask(authorization)).status);
+    expect(statuses).toEqual([200, 200, 429, 200]);
+  });
+
+  it('can be created as soon as a reload has set the key, and is refused once another has removed it', async () => {
+    const own = await startTokenGateway({ config: { tokens: { keyFile: undefined } } });
+    expect((await own.change('', { for: 'alice', scope: SCOPE, expiresDays: 1 })).status).toBe(404);
+    const upstream = { credentials: SERVICE };
+    const without = { upstream, tokens: { file: own.file } };
+    await own.gateway.reload({ config: { ...without, tokens: { ...without.tokens, keyFile: keyFile('tokens') } } });
+    const { token } = await own.create();
+    expect((await own.ask(`Bearer ${token}`)).status).toBe(200);
+    await own.gateway.reload({ config: without });
+    const { reply, sent } = await own.ask(`Bearer ${token}`);
+    expect([reply.status, sent]).toEqual([401, []]);
+  });
+
   it('is explained, with what the upstream gets, and explaining it is not a use', async () => {
     const own = await startTokenGateway();
     const { id, token } = await own.create();
@@ -415,6 +439,19 @@ describe('an enrolled password', () => {
     await at.change('/enroll', { id, password: 'own-password' });
     await at.change('/revoke', { id });
     expect(readFileSync(at.file, 'utf8')).not.toContain('"sealed"');
+  });
+
+  it('is deleted when its token has ended, even if no gateway was running then', async () => {
+    const folder = tempFolder();
+    const first = await enrolling(folder);
+    const { id } = await first.create({ scope: READ });
+    await first.change('/enroll', { id, password: 'own-password' });
+    await first.gateway.close();
+    expect(readFileSync(first.file, 'utf8')).toContain('"sealed"');
+    first.clock.advance(90 * 86_400);
+    const second = await startTokenGateway({ folder, clock: first.clock });
+    await second.gateway.close();
+    expect(readFileSync(first.file, 'utf8')).not.toContain('"sealed"');
   });
 
   it('moves to the token that replaces its own', async () => {
