@@ -59,7 +59,15 @@ async function bundle(): Promise<void> {
       throw new Error(warning.message);
     },
   });
-  const { output } = await build.write({ dir: program, format: 'esm', chunkFileNames: '[name]-[hash].js' });
+  const { output } = await build.write({
+    dir: program,
+    format: 'esm',
+    chunkFileNames: '[name]-[hash].js',
+    // V8 keeps the sources in memory, and a file with a character beyond Latin-1 takes two bytes per character. Lines
+    // and names are kept, because stack traces show them.
+    comments: false,
+    minify: { compress: false, mangle: false, codegen: { removeWhitespace: false, asciiOnly: true } },
+  });
   const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
   const licenses = packagesOf(modules).map(licenseOf);
   writeFileSync(

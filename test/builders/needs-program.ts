@@ -14,7 +14,7 @@ export function needsProgram(name: ProgramName, title: string, suite: (path: str
   }
   const { advice, required } = found;
   if (required) {
-    it(title, () => {
+    it(`${title}. ${advice}`, () => {
       throw new Error(advice);
     });
     return;

@@ -76,7 +76,13 @@ function run(
   rmSync(results, { force: true });
   const vitest = path.join(copy, 'node_modules/vitest/vitest.mjs');
   const options = ['--reporter=json', `--outputFile=${results}`, `--testTimeout=${timeoutMs}`, ...more];
-  spawnSync(process.execPath, [vitest, 'run', ...tests, ...options], { cwd: copy, stdio: 'ignore', timeout: 300_000 });
+  spawnSync(process.execPath, [vitest, 'run', ...tests, ...options], {
+    cwd: copy,
+    // A skipped test notices no mutation, so a missing program must make the baseline fail.
+    env: { ...process.env, PORTICO_REQUIRE_PROGRAMS: '1' },
+    stdio: 'ignore',
+    timeout: 300_000,
+  });
   return existsSync(results) ? (JSON.parse(readFileSync(results, 'utf8')) as Report) : undefined;
 }
 

@@ -404,7 +404,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/engine/config/secrets.ts',
-    find: ".filter(({ passwordHash = '' }) => isPublished(passwordHash))",
+    find: ".filter(({ passwordHash = '' }) => published.has(passwordHash))",
     replace: ".filter(({ passwordHash = '' }) => passwordHash === '')",
     test: 'test/engine/config/secrets.test.ts',
     why: 'an account with the published password of a demo account has access to a real upstream',

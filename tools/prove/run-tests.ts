@@ -32,7 +32,8 @@ export async function runTests(files: readonly string[]): Promise<ProofResult> {
     const child = spawn(process.execPath, [...args, `--outputFile=${output}`, `--testTimeout=${TEST_MS}`], {
       cwd: ROOT,
       stdio: ['ignore', 'ignore', 'pipe'],
-      env: { ...process.env, PORTICO_FUZZ: 'long' },
+      // A test that is skipped proves nothing, so a missing program must make its row red.
+      env: { ...process.env, PORTICO_FUZZ: 'long', PORTICO_REQUIRE_PROGRAMS: '1' },
     });
     let errors = '';
     child.stderr.on('data', (part) => (errors = `${errors}${String(part)}`.slice(-2000)));

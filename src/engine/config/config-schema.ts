@@ -148,7 +148,7 @@ const REMOVED: Readonly<Record<string, string>> = {
   '/workers': INSTEAD_OF_WORKERS,
 };
 
-const compile = (product: Product) =>
+const compile = (schema: PlainObject) =>
   new Ajv2020({
     allErrors: true,
     strict: true,
@@ -161,15 +161,34 @@ const compile = (product: Product) =>
     validateSchema: false,
     meta: false,
     code: { optimize: false },
-  }).compile(configSchema(product));
+  }).compile(schema);
 
-// Compiling the schema takes a tenth of a second, and some commands read no configuration.
-const compiled = new WeakMap<Product, ReturnType<typeof compile>>();
+/**
+ * Returns the schema without the schemas of keys that the value does not have. Their names remain, so that unknown keys
+ * are recognized. Compiling the whole schema takes a fifth of the startup time, and most configurations use few keys.
+ */
+function schemaFor(value: unknown, schema: unknown): unknown {
+  if (!isPlainObject(schema) || !isPlainObject(value) || !isPlainObject(schema['properties'])) return schema;
+  const properties = Object.entries(schema['properties']).map(([key, below]) => [
+    key,
+    Object.hasOwn(value, key) ? schemaFor(value[key], below) : true,
+  ]);
+  return { ...schema, properties: Object.fromEntries(properties) as PlainObject };
+}
+
+/** The most recently compiled schema. A configuration is usually checked again with the same keys. */
+let latest: { readonly text: string; readonly validate: ReturnType<typeof compile> } | undefined;
+
+function validatorFor(value: unknown, product: Product): ReturnType<typeof compile> {
+  const schema = schemaFor(value, configSchema(product)) as PlainObject;
+  const text = JSON.stringify(schema);
+  if (latest?.text !== text) latest = { text, validate: compile(schema) };
+  return latest.validate;
+}
 
 /** Checks a configuration against the schema. Returns the problems, up to a maximum number. */
 export function checkConfig(value: unknown, product: Product): readonly ConfigProblem[] {
-  const validate = compiled.get(product) ?? compile(product);
-  compiled.set(product, validate);
+  const validate = validatorFor(value, product);
   if (validate(value)) return [];
   const errors = validate.errors ?? [];
   return withoutMisspelled(relevantErrors(errors), errors)

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import { isReadableByOthers, readSecretFile } from '../../lib/secret-file.ts';
+import { openStoredResults, resultKey, type StoredResults } from '../../lib/stored-results.ts';
 import { parsePhcHash, verifyPasswordSync } from '../identity/password-hash.ts';
 import { membersOf } from '../../lib/plain-object.ts';
 import { isLoopbackHost } from '../../lib/network-address.ts';
@@ -166,8 +168,10 @@ export function rolesFileFaults(settings: Settings, { accounts, source }: RolesF
   if (settings.embedded) return [];
   const own = withOwnHash(accounts);
   if (own.length === 0) return [];
+  publishedAmong ??= createPublishedCheck(openStoredResults('private-passwords'));
+  const published = publishedAmong(own.map(({ passwordHash = '' }) => passwordHash));
   return own
-    .filter(({ passwordHash = '' }) => isPublished(passwordHash))
+    .filter(({ passwordHash = '' }) => published.has(passwordHash))
     .map(({ name }): Fault => ({
       source,
       pointer: '/accounts',
@@ -189,18 +193,37 @@ export function rolesFileWarnings(settings: Settings, { accounts, source }: Role
 const withOwnHash = (accounts: RolesFile['accounts']) =>
   accounts.filter(({ demo, passwordHash }) => !demo && passwordHash !== undefined);
 
-/** The hashes that have been checked, so that a reload checks only new ones. */
-const checkedHashes = new Map<string, boolean>();
+const KEY = resultKey(PUBLIC_PASSWORDS);
 
 /**
- * Returns whether a hash is that of a published password. Every hash has its own salt, so hashes cannot be compared; the
- * passwords are hashed instead. This takes about 0.1 seconds for each hash with the usual costs.
+ * Creates a function that returns those of the given hashes that are of published passwords. Every hash has its own
+ * salt, so hashes cannot be compared; the passwords are hashed instead. This takes about 0.1 seconds for each hash with
+ * the usual costs, so hashes of other passwords are remembered, and stored for the next start.
  */
+export function createPublishedCheck(results: StoredResults): (hashes: readonly string[]) => ReadonlySet<string> {
+  let known: Set<string> | undefined;
+  return (hashes) => {
+    known ??= new Set(readDigests(results.read(KEY)));
+    const checked = known;
+    const digests = new Map(hashes.map((hash) => [hash, createHash('sha256').update(hash).digest('base64')]));
+    const published = new Set(hashes.filter((hash) => !checked.has(digests.get(hash) ?? '') && isPublished(hash)));
+    const others = [...digests].filter(([hash]) => !published.has(hash)).map(([, digest]) => digest);
+    const isNew = others.some((digest) => !checked.has(digest));
+    // Only hashes in use are kept, so that the result does not grow.
+    known = new Set(others);
+    if (isNew) results.write(KEY, JSON.stringify(others));
+    return published;
+  };
+}
+
+let publishedAmong: ReturnType<typeof createPublishedCheck> | undefined;
+
+function readDigests(stored: string | undefined): readonly string[] {
+  const value: unknown = stored === undefined ? [] : JSON.parse(stored);
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+}
+
 function isPublished(text: string): boolean {
-  const known = checkedHashes.get(text);
-  if (known !== undefined) return known;
   const hash = parsePhcHash(text);
-  const found = hash !== undefined && PUBLIC_PASSWORDS.some((password) => verifyPasswordSync(password, hash));
-  checkedHashes.set(text, found);
-  return found;
+  return hash !== undefined && PUBLIC_PASSWORDS.some((password) => verifyPasswordSync(password, hash));
 }

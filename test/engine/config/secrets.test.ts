@@ -1,12 +1,14 @@
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadPermissions, loadStart } from '../../../src/engine/load-start.ts';
 import { FEATURES } from '../../../src/features.ts';
 import { CONTRACT_DEFAULTS, readSettings } from '../../../src/portico-settings.ts';
-import { PUBLIC_PASSWORDS } from '../../../src/engine/config/secrets.ts';
+import { createPublishedCheck, PUBLIC_PASSWORDS } from '../../../src/engine/config/secrets.ts';
 import { loadContract } from '../../../src/engine/contract/load-contract.ts';
 import { packageRoot } from '../../../src/lib/package-root.ts';
+import { openStoredResults } from '../../../src/lib/stored-results.ts';
 import { StartFault } from '../../../src/engine/model/fault.ts';
 import { REFERENCE_ACCOUNTS } from '../../../src/reference/reference-accounts.ts';
 import { serviceAuthorization } from '../../../src/engine/upstream/upstream-options.ts';
@@ -226,6 +228,27 @@ describe('demo accounts', () => {
       expect(rolesFaults(await fastHash(password))).toEqual(['eve has the published password of a demo account']);
     },
   );
+
+  it('are looked for in each hash once, not at every start', async () => {
+    const folder = join(tempFolder(), 'results');
+    const start = () => createPublishedCheck(openStoredResults('', folder));
+    const own = await fastHash('own');
+    const published = await fastHash('alice');
+    expect([...start()([own, published])]).toEqual([published]);
+    const [file = ''] = readdirSync(folder).map((name) => join(folder, name));
+    const stored = readFileSync(file, 'utf8');
+    expect(stored).not.toContain(own);
+    // The published hash is not stored, so it is found again.
+    expect([...start()([own, published])]).toEqual([published]);
+    expect(readFileSync(file, 'utf8')).toBe(stored);
+    // What is stored is believed, so nothing was computed for it.
+    const digests = JSON.stringify([createHash('sha256').update(published).digest('base64')]);
+    writeFileSync(file, `${createHash('sha256').update(digests).digest('hex')}\n${digests}`);
+    expect([...start()([published])]).toEqual([]);
+    // Hashes that are no longer in use are forgotten.
+    expect([...start()([own])]).toEqual([]);
+    expect([...start()([published])]).toEqual([published]);
+  });
 
   it.each(PUBLIC_PASSWORDS)('lend the password %s to no service account', (password) => {
     expect(read({ config: withPassword('password', password) }).messages).toEqual([

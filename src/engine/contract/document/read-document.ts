@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto';
-import { lstatSync, readdirSync, readFileSync, rmSync, type Stats } from 'node:fs';
-import { getCompileCacheDir } from 'node:module';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readYaml } from '../../../lib/read-yaml.ts';
 import { type Fault, StartFault, syntaxFaults } from '../../model/fault.ts';
@@ -10,8 +8,7 @@ import { toDocumentFault } from '../generate/generate-schemas.ts';
 import type { OpenApiDocument } from '../openapi-document.ts';
 import { applyOverlays, placeFaults } from '../overlay/apply-overlays.ts';
 import { fileReason } from '../../../lib/file-reason.ts';
-import { packageVersion } from '../../../lib/package-root.ts';
-import { makeFolder, replaceFileSync } from '../../../lib/replace-file.ts';
+import { openStoredResults, resultKey } from '../../../lib/stored-results.ts';
 import { CONTRACT_SOURCE, contractFolder } from '../contract-files.ts';
 import type { ContractOptions } from '../contract-options.ts';
 import type { ContractRules } from '../rules.ts';
@@ -123,91 +120,18 @@ function readText(path: string): string {
  */
 const FORMAT = 1;
 
-/** The maximum number of stored documents. When there are more, the oldest are removed. */
-const MAX_DOCUMENTS = 16;
-
 /**
- * Returns the folder for parsed documents, which is inside Node's compile cache, or undefined if the compile cache is
- * off.
+ * Returns the parsed document from a source. The result is stored for the next start, because parsing the YAML takes a
+ * quarter of a second, whereas reading a stored result takes only two milliseconds. Throws a StartFault that lists all
+ * errors in the syntax and the vendor extensions.
  */
-function documentCacheFolder(): string | undefined {
-  const compileCache = getCompileCacheDir();
-  return compileCache === undefined ? undefined : join(compileCache, 'contract');
-}
-
-/**
- * Returns the parsed document from a source. If `folder` is given, the result is stored there, because parsing the YAML
- * takes a quarter of a second, whereas reading a stored result takes only two milliseconds. If the folder cannot be
- * used, startup takes longer but does not fail. Throws a StartFault that lists all errors in the syntax and the vendor
- * extensions.
- */
-export function parseWithCache(source: DocumentSource, folder = documentCacheFolder()): OpenApiDocument {
-  const file = folder === undefined ? undefined : join(folder, `${keyOf(source)}.json`);
-  const cached = folder === undefined || file === undefined ? undefined : readCached(folder, file);
-  if (cached !== undefined) return cached;
+export function parseWithCache(source: DocumentSource, folder?: string): OpenApiDocument {
+  const results = openStoredResults('contract', folder);
+  const key = resultKey([String(FORMAT), source.text, source.extensions]);
+  const stored = results.read(key);
+  if (stored !== undefined) return JSON.parse(stored) as OpenApiDocument;
   const text = JSON.stringify(parseSource(source));
-  if (folder !== undefined && file !== undefined) store(folder, file, text);
+  results.write(key, text);
   // The document is parsed from JSON even on the first start, so that every start uses an identical document.
   return JSON.parse(text) as OpenApiDocument;
-}
-
-/**
- * Returns a digest of everything that affects the parsed document. It is part of the file name, so an outdated file is
- * never read.
- */
-function keyOf({ text, extensions }: DocumentSource): string {
-  const hash = createHash('sha256');
-  for (const part of [String(FORMAT), packageVersion(), text, extensions]) hash.update(part).update('\0');
-  return hash.digest('hex');
-}
-
-function readCached(folder: string, file: string): OpenApiDocument | undefined {
-  try {
-    if (!isOwnFolder(folder)) return undefined;
-    const stats = lstatSync(file);
-    if (!stats.isFile() || !isOwn(stats)) return undefined;
-    const stored = readFileSync(file, 'utf8');
-    const end = stored.indexOf('\n');
-    const text = stored.slice(end + 1);
-    return checksum(text) === stored.slice(0, end) ? (JSON.parse(text) as OpenApiDocument) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function store(folder: string, file: string, text: string): void {
-  try {
-    makeFolder(folder);
-    if (!isOwnFolder(folder)) return;
-    replaceFileSync(file, `${checksum(text)}\n${text}`, 0o600);
-    removeOldest(folder);
-  } catch {
-    // If storing fails, the next startup parses the YAML again.
-  }
-}
-
-function removeOldest(folder: string): void {
-  const newestFirst = readdirSync(folder)
-    .map((name) => join(folder, name))
-    .map((path) => ({ path, modified: lstatSync(path).mtimeMs }))
-    .toSorted((a, b) => b.modified - a.modified);
-  for (const { path } of newestFirst.slice(MAX_DOCUMENTS)) rmSync(path, { force: true });
-}
-
-// The files determine what the gateway enforces, so they are not read if another user could have modified them.
-function isOwnFolder(folder: string): boolean {
-  const stats = lstatSync(folder);
-  return stats.isDirectory() && isOwn(stats);
-}
-
-/**
- * Returns true if only this user can write to a file. Always returns false on platforms without user ids, so nothing is
- * stored there.
- */
-function isOwn({ uid, mode }: Stats): boolean {
-  return uid === process.geteuid?.() && (mode & 0o022) === 0;
-}
-
-function checksum(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }
