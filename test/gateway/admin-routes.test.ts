@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { startTestGateway } from '../builders/test-gateway.ts';
+import { TOKENS_ON } from '../builders/tokens-on.ts';
 import { readText, ROOT } from '../readme/tables.ts';
 
 /** Returns the paths of all TypeScript files in a folder of the repository, relative to the repository's root. */
@@ -17,7 +18,8 @@ it('the log shows every word in the paths of the admin side', async () => {
   const paths = sources.flatMap((file) => [...readText(file).matchAll(written)].map(([, path = '']) => path));
   const some = ['/readyz', '/cache/purge', '/audit', '/end', '/try', '/:fingerprint/accept', '/console/sign-out'];
   expect(paths).toEqual(expect.arrayContaining(some));
-  const gateway = await startTestGateway({ upstream: await startFakeUpstream(() => ({ json: {} })) });
+  const upstream = await startFakeUpstream(() => ({ json: {} }));
+  const gateway = await startTestGateway({ upstream, config: { tokens: TOKENS_ON } });
   for (const path of paths) await gateway.admin(`${path}?`, { method: 'OPTIONS' });
   const lines = gateway.log.map((line) => JSON.parse(line) as { msg: string; path: string });
   const shown = lines.flatMap(({ msg, path }) => (msg === 'admin request' ? [path] : []));

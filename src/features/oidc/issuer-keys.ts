@@ -1,9 +1,9 @@
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
 import type { Logger } from 'pino';
 import type { Clock } from '../../lib/clock.ts';
-import { isLoopbackHost } from '../../lib/network-address.ts';
 import { membersOf } from '../../lib/plain-object.ts';
 import type { OidcOptions } from './options.ts';
+import { isTrustworthy } from './trustworthy.ts';
 
 /** Finds the key of a token's signature among those that the issuer publishes. */
 export type FindKey = ReturnType<typeof createLocalJWKSet>;
@@ -96,10 +96,3 @@ export function createIssuerKeys({ issuer, clock, logger, ...limits }: Parts): I
 
 /** Returns the address of an issuer's configuration. */
 const configurationOf = (issuer: string) => `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-
-/** Returns whether nobody else can change what comes from an address: it uses TLS, or is on this machine. */
-export function isTrustworthy(address: string): boolean {
-  if (!URL.canParse(address)) return false;
-  const { protocol, hostname } = new URL(address);
-  return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname.replaceAll(/[[\]]/g, '')));
-}

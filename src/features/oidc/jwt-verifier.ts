@@ -1,23 +1,5 @@
-import {
-  decodeJwt,
-  decodeProtectedHeader,
-  errors,
-  type JWTPayload,
-  jwtVerify,
-  type ProtectedHeaderParameters,
-} from 'jose';
 import { bearerScheme } from '../../engine/identity/bearer-scheme.ts';
 import type { Credential, Verification, Verifier } from '../../engine/identity/verifier.ts';
-import type { Access } from '../../engine/model/principal.ts';
-import { boundedMemo } from '../../lib/bounded-maps.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { IssuerKeys } from './issuer-keys.ts';
-import type { IssuerOptions } from './options.ts';
-
-/** An issuer whose tokens are accepted, with its keys. */
-export interface TrustedIssuer extends IssuerOptions {
-  readonly keys: IssuerKeys;
-}
 
 /** A JSON Web Token in a request. */
 export interface JwtCredential extends Credential {
@@ -26,141 +8,18 @@ export interface JwtCredential extends Credential {
 
 // Three parts in base64url (RFC 7515 §7.1).
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
-/** The types of tokens that are for APIs. ID tokens have none, or `JWT`; others, such as logout tokens, are something else. */
-const TYPES: ReadonlySet<string> = new Set(['jwt', 'at+jwt', 'application/at+jwt']);
-const CALLER = /^[^:\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]{1,256}$/u;
-const MAX_ROLE_VALUES = 1_000;
-const MAX_ACCESSES = 1_000;
-const RETRY_SECONDS = 5;
 
-interface Parts {
-  readonly issuers: readonly TrustedIssuer[];
-  readonly maxTokenBytes: number;
-  readonly clock: Clock;
-}
-
-/**
- * Creates the verifier of tokens that OpenID Connect issuers have signed. A token that is wrong in itself, whoever signed
- * it, is refused before any key is looked up.
- */
-export function jwtVerifier({ issuers, maxTokenBytes, clock }: Parts): Verifier<JwtCredential> {
-  const byName = new Map(issuers.map((one) => [one.issuer, one]));
-  const accessOf = createAccesses();
-
-  async function verify(token: string): Promise<Verification> {
-    const claimed = claimsOf(token);
-    const issuer = claimed && byName.get(String(claimed.payload.iss));
-    if (claimed === undefined || issuer === undefined || !isPlausible(claimed, issuer, clock())) return INVALID;
-    let missing = false;
-    for (;;) {
-      const keys = await issuer.keys.current(missing);
-      if (keys === undefined) return { kind: 'unavailable', retryAfterSeconds: RETRY_SECONDS, unusable: false };
-      try {
-        const { payload } = await jwtVerify(token, keys, {
-          issuer: issuer.issuer,
-          audience: issuer.audience,
-          algorithms: [...issuer.algorithms],
-          clockTolerance: issuer.leewaySeconds,
-          requiredClaims: ['exp'],
-          currentDate: new Date(clock()),
-        });
-        return verified(payload, issuer, accessOf);
-      } catch (error) {
-        // The issuer may have begun to use a new key.
-        if (!(error instanceof errors.JWKSNoMatchingKey) || missing) return INVALID;
-        missing = true;
-      }
-    }
-  }
-
-  return {
-    scheme: bearerScheme((token, authorization) => {
-      if (!JWT.test(token)) return undefined;
-      return token.length > maxTokenBytes ? 'malformed' : { authorization, name: undefined, token };
-    }),
-    asksUpstream: false,
-    withheld: true,
-    verify: ({ token }) => verify(token),
-    calibrate: () => Promise.resolve({ kind: 'calibrated' }),
-  };
-}
-
-const INVALID: Verification = { kind: 'invalid' };
-
-interface Claimed {
-  readonly header: ProtectedHeaderParameters;
-  readonly payload: JWTPayload;
-}
-
-/** Returns what a token claims, without any check of the signature. Undefined if it cannot be read. */
-function claimsOf(token: string): Claimed | undefined {
-  try {
-    return { header: decodeProtectedHeader(token), payload: decodeJwt(token) };
-  } catch {
-    return undefined;
-  }
-}
-
-/**
- * Returns whether a token could be accepted if its signature is right. `jwtVerify` checks the same again; this comes first
- * so that wrong tokens never lead to a fetch.
- */
-function isPlausible(
-  { header, payload }: Claimed,
-  { algorithms, audience, caller, leewaySeconds }: TrustedIssuer,
-  now: number,
-): boolean {
-  // Nothing is known yet about the types of what a client has written.
-  const { alg, typ = 'JWT', crit } = header as Readonly<Record<string, unknown>>;
-  const { aud, exp, nbf = 0, iat = 0, cnf } = payload as Readonly<Record<string, unknown>>;
-  const seconds = now / 1000;
-  return (
-    algorithms.some((one) => one === alg) &&
-    typeof typ === 'string' &&
-    TYPES.has(typ.toLowerCase()) &&
-    crit === undefined &&
-    // A token that is bound to a key of its holder (RFC 7800) is worthless without the proof that comes with it.
-    cnf === undefined &&
-    (aud === audience || (Array.isArray(aud) && aud.includes(audience))) &&
-    typeof exp === 'number' &&
-    exp > seconds - leewaySeconds &&
-    [nbf, iat].every((from) => typeof from === 'number' && from <= seconds + leewaySeconds) &&
-    callerOf(payload, caller) !== undefined
-  );
-}
-
-function callerOf(payload: JWTPayload, claim: string): string | undefined {
-  const name = Object.hasOwn(payload, claim) ? payload[claim] : undefined;
-  return typeof name === 'string' && CALLER.test(name) ? name : undefined;
-}
-
-type AccessOf = (issuer: TrustedIssuer, roles: readonly string[] | undefined) => Access;
-
-function verified(payload: JWTPayload, issuer: TrustedIssuer, accessOf: AccessOf): Verification {
-  const name = callerOf(payload, issuer.caller);
-  const { exp } = payload;
-  if (name === undefined || exp === undefined) return INVALID;
-  const access = accessOf(issuer, issuer.roles && rolesIn(payload, issuer.roles));
-  return { kind: 'valid', name, access, freshUntilAt: (exp + issuer.leewaySeconds) * 1000 };
-}
-
-/** Returns the roles for the texts in a claim. Texts without a role grant nothing. */
-function rolesIn(payload: JWTPayload, { claim, map }: NonNullable<IssuerOptions['roles']>): readonly string[] {
-  const given = Object.hasOwn(payload, claim) ? payload[claim] : [];
-  const texts: readonly unknown[] = Array.isArray(given) ? given.slice(0, MAX_ROLE_VALUES) : [given];
-  const roles = texts.flatMap((text) =>
-    typeof text === 'string' && Object.hasOwn(map, text) ? (map[text] ?? []) : [],
-  );
-  return [...new Set(roles)].sort();
-}
-
-/** Returns a function that returns the same access for the same roles, which the engine then compiles only once. */
-function createAccesses(): AccessOf {
-  const known = boundedMemo(MAX_ACCESSES, (id: string, roles: readonly string[] | undefined): Access => ({
-    id,
-    ...(roles && { roles }),
-  }));
-  // A name of an issuer has no spaces, so different issuers and roles never have the same id.
-  return ({ issuer }, roles) =>
-    known(`oidc ${issuer} ${roles === undefined ? 'account' : JSON.stringify(roles)}`, roles);
-}
+/** Creates the verifier of tokens that OpenID Connect issuers have signed. They are never sent to the upstream. */
+export const jwtVerifier = (
+  verify: (token: string) => Promise<Verification>,
+  maxTokenBytes: number,
+): Verifier<JwtCredential> => ({
+  scheme: bearerScheme((token, authorization) => {
+    if (!JWT.test(token)) return undefined;
+    return token.length > maxTokenBytes ? 'malformed' : { authorization, name: undefined, token };
+  }),
+  asksUpstream: false,
+  withheld: true,
+  verify: ({ token }) => verify(token),
+  calibrate: () => Promise.resolve({ kind: 'calibrated' }),
+});

@@ -1,9 +1,9 @@
 import type { ConfigProblem } from '../../engine/config/settings.ts';
 import type { Feature } from '../../engine/feature.ts';
 import { closestName } from '../../lib/closest-name.ts';
-import { createIssuerKeys, isTrustworthy } from './issuer-keys.ts';
 import { jwtVerifier } from './jwt-verifier.ts';
 import { options } from './options.ts';
+import { isTrustworthy } from './trustworthy.ts';
 
 /** Accepts tokens that OpenID Connect issuers have signed (docs/tokens.md#openid-connect). */
 export const oidc = {
@@ -41,19 +41,36 @@ export const oidc = {
   },
   start({ options: { issuers, maxTokenBytes, ...limits }, clock, logger, settings }) {
     if (issuers.length === 0) return undefined;
-    const trusted = issuers.map((one) => ({
-      ...one,
-      keys: createIssuerKeys({ ...limits, issuer: one.issuer, clock, logger }),
-    }));
+    let issuersAtWork: Awaited<ReturnType<typeof trust>> | undefined;
+    // The library is loaded only if there are issuers, because it takes a while.
+    const trust = async () => {
+      const [{ createIssuerKeys }, { createVerifyJwt }] = await Promise.all([
+        import('./issuer-keys.ts'),
+        import('./verify-jwt.ts'),
+      ]);
+      const trusted = issuers.map((one) =>
+        Object.assign({}, one, { keys: createIssuerKeys({ ...limits, issuer: one.issuer, clock, logger }) }),
+      );
+      return { trusted, verify: createVerifyJwt(trusted, clock) };
+    };
     return {
-      verifiers: [jwtVerifier({ issuers: trusted, maxTokenBytes, clock })],
+      verifiers: [
+        jwtVerifier(async (token) => {
+          // `open` comes before the first request.
+          if (issuersAtWork === undefined) throw new Error('the feature is not open');
+          return issuersAtWork.verify(token);
+        }, maxTokenBytes),
+      ],
+      async open() {
+        issuersAtWork = await trust();
+      },
       use() {
         // The first token need not wait for the keys, and the log says at once if an issuer does not respond. In `observe`
         // mode, nothing is sent that no client has asked for.
-        if (!settings.mode.transparent) for (const { keys } of trusted) void keys.current(false);
+        if (!settings.mode.transparent) for (const { keys } of issuersAtWork?.trusted ?? []) void keys.current(false);
       },
       close() {
-        for (const { keys } of trusted) keys.close();
+        for (const { keys } of issuersAtWork?.trusted ?? []) keys.close();
       },
     };
   },
