@@ -13,6 +13,7 @@ import type { OperatorAction } from './model/operator-action.ts';
 import type { FieldPresence } from './model/release-statistics.ts';
 import { comparisonTrace, type Trace } from './model/trace.ts';
 import type { Violation } from './model/violation.ts';
+import type { AskUpstream } from './pipeline/ask-upstream.ts';
 import type { CompiledGateway } from './pipeline/compiled-gateway.ts';
 import { joinObservers, type MessageObserver } from './pipeline/message-observer.ts';
 import type { RequestRepeater } from './pipeline/repeat-request.ts';
@@ -72,8 +73,9 @@ type FeatureNeeds = Pick<
   current():
     | {
         readonly features: RunningFeatures;
-        readonly gateway: Pick<CompiledGateway, 'plans' | 'recompile'>;
+        readonly gateway: Pick<CompiledGateway, 'plans' | 'recompile' | 'grantsOf' | 'mayUse'>;
         readonly repeater: RequestRepeater;
+        readonly ask: AskUpstream;
         readonly acceptance: { readonly accepts: IsAccepted };
       }
     | undefined;
@@ -159,6 +161,12 @@ function contextOf({
     pages: () => current()?.features.pages ?? [],
     isAccepted: (...asked: Parameters<IsAccepted>) => current()?.acceptance.accepts(...asked) ?? false,
     planOf: (operation: string) => current()?.gateway.plans.get(operation),
+    mayUse(account: string, operation: string) {
+      const gateway = current()?.gateway;
+      const access = { kind: 'verified', name: account, audience: '', authorization: undefined } as const;
+      return gateway?.mayUse(operation, gateway.grantsOf(access)) ?? false;
+    },
+    ask: (...request: Parameters<AskUpstream>) => current()?.ask(...request),
     levelsChanged: (operation: string) => current()?.gateway.recompile(operation),
     acted: async (action: OperatorAction) => current()?.features.acted(action) ?? true,
     actions: async () => current()?.features.actions() ?? [],

@@ -1,5 +1,7 @@
 import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
 import express, { type Express, type RequestHandler } from 'express';
+import { countedAs } from '../model/principal.ts';
+import { authenticateAt } from '../pipeline/dispatch.ts';
 import { allowedMethods } from '../pipeline/undocumented/policy.ts';
 import { createArrivalReader, type HttpArrival } from './arrival.ts';
 import {
@@ -9,6 +11,7 @@ import {
   recordAtEnd,
   traceOf,
 } from './public-handler.ts';
+import { writeError } from './write-error.ts';
 import { addEdgeHeaders } from './write-reply.ts';
 
 /**
@@ -34,6 +37,37 @@ export interface PublicPort {
    * request in the log and the metrics. `headers` alternates names and values.
    */
   respond(req: IncomingMessage, res: ServerResponse, status: number, headers: readonly string[]): void;
+  /**
+   * Takes over a request to something that a feature serves itself. The request is counted and logged once it is refused
+   * or its response begins. Returns undefined if the gateway will refuse the request because of its head.
+   */
+  take(req: IncomingMessage, res: ServerResponse): TakenRequest | undefined;
+}
+
+/** A request that a feature serves itself. */
+export interface TakenRequest {
+  readonly method: string;
+  /** The raw path, without the prefix that only clients use. */
+  readonly path: string;
+  /** The raw query, without the question mark. */
+  readonly query: string | undefined;
+  /**
+   * Authenticates the caller, as if the check were enforced. Rejects with a `GatewayError` if the caller is refused. Can be
+   * called again later: the result is what the configuration in use and the verifier then say.
+   */
+  authenticate(): Promise<TakenBy>;
+  /** Responds with an error. */
+  refuse(error: unknown): void;
+  /** Writes the head of the response, whose body the feature writes and ends. `headers` alternates names and values. */
+  begin(status: number, headers: readonly string[]): void;
+}
+
+/** The caller of a request that a feature serves itself. */
+export interface TakenBy {
+  /** The text under which limits count the caller. */
+  readonly countedAs: string;
+  /** Returns whether the caller certainly may use an operation. */
+  mayUse(operation: string): boolean;
 }
 
 /** The services and settings of the public side and of the middleware in front of it. */
@@ -56,7 +90,8 @@ export interface PublicApp extends Pick<PublicHandler, 'handle'> {
 export function createPublicApp(first: PublicAppServices): PublicApp {
   const gateway = createPublicHandler(first);
   let current = first;
-  let port = createPort(first);
+  const latest = () => current;
+  let port = createPort(first, latest);
   const app = express();
   app.disable('x-powered-by').disable('etag').disable('query parser');
   const messages = messageClassesOf(app);
@@ -75,7 +110,7 @@ export function createPublicApp(first: PublicAppServices): PublicApp {
     messages,
     use(services) {
       current = services;
-      port = createPort(services);
+      port = createPort(services, latest);
       gateway.use(services);
     },
   };
@@ -112,7 +147,8 @@ function runAll(
   else first(req, res, () => runAll(rest, req, res, next, port), port);
 }
 
-function createPort(services: PublicAppServices): PublicPort {
+/** Creates the port. `latest` returns the services that new requests use, which a reload may have replaced. */
+function createPort(services: PublicAppServices, latest: () => PublicAppServices): PublicPort {
   const readArrival = createArrivalReader(services.arrival);
   return {
     documentedMethods: (req) =>
@@ -124,7 +160,68 @@ function createPort(services: PublicAppServices): PublicPort {
       res.writeHead(status, list).end();
       recordAtEnd({ res, trace }, services);
     },
+    take(req, res) {
+      if (services.checkHead?.(req) !== undefined) return undefined;
+      const arrival = readArrival(req);
+      try {
+        const { path, query } = arrival;
+        return takenRequest({ req, res, arrival, path, query }, services, latest);
+      } catch {
+        // The target is malformed, so the gateway will refuse it.
+        return undefined;
+      }
+    },
   };
+}
+
+function takenRequest(
+  { req, res, arrival, path, query }: Taking,
+  services: PublicAppServices,
+  latest: () => PublicAppServices,
+): TakenRequest {
+  const trace = traceOf(arrival);
+  let isRecorded = false;
+  return {
+    method: arrival.method,
+    path,
+    query,
+    async authenticate() {
+      const { gateway, clock } = latest();
+      // What is found out while the response is written comes too late for the request's trace.
+      const principal = await authenticateAt(gateway, arrival, isRecorded ? traceOf(arrival) : trace, {
+        level: 'enforce',
+        needsCredential: false,
+        needsVerification: true,
+        now: clock(),
+      });
+      const grants = gateway.grantsOf(principal);
+      return { countedAs: countedAs(principal), mayUse: (operation) => gateway.mayUse(operation, grants) };
+    },
+    refuse(error) {
+      writeError(error, req, res, trace, services);
+      if (!isRecorded) recordAtEnd({ res, trace }, services);
+      isRecorded = true;
+    },
+    begin(status, headers) {
+      const list = [...headers];
+      addEdgeHeaders(list, trace, services);
+      res.writeHead(status, list);
+      // The response may last for days, so its end is not that of the request.
+      trace.status = status;
+      trace.seconds = Math.max(0, services.clock() - trace.startedAt) / 1000;
+      services.record(trace);
+      isRecorded = true;
+    },
+  };
+}
+
+/** A request, and the parts of its target. */
+interface Taking {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly arrival: HttpArrival;
+  readonly path: string;
+  readonly query: string | undefined;
 }
 
 /** Returns the methods of the operations at a path, or undefined if the path is undocumented or refused. */
