@@ -51,6 +51,8 @@ export interface Paging {
 
 /** How the changes of a list's items can be found by reading the list again and again (`x-changes`). */
 export interface ListChanges {
+  /** The reference to the schema of the items. */
+  readonly item: string;
   /** The kind of the items in the names of events, such as `book` for `book.created`. */
   readonly kind: string;
   /** The member that identifies an item. */
