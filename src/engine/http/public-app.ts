@@ -51,6 +51,8 @@ export interface TakenRequest {
   readonly path: string;
   /** The raw query, without the question mark. */
   readonly query: string | undefined;
+  /** Returns the value of a header, whose name is given in small letters. */
+  header(name: string): string | undefined;
   /**
    * Authenticates the caller, as if the check were enforced. Rejects with a `GatewayError` if the caller is refused. Can be
    * called again later: the result is what the configuration in use and the verifier then say.
@@ -185,6 +187,7 @@ function takenRequest(
     method: arrival.method,
     path,
     query,
+    header: (name) => req.headers[name]?.toString(),
     async authenticate() {
       const { gateway, clock } = latest();
       // What is found out while the response is written comes too late for the request's trace.

@@ -260,6 +260,7 @@ const inOrder = (changes: readonly FoundChange[]): readonly FoundChange[] =>
 
 /** Reads a stored state. Returns undefined if it is not one of this form. */
 export function parseState(text: string): ListState | undefined {
+  if (text === '') return undefined;
   const value = JSON.parse(text) as Partial<ListState> | null;
   return typeof value === 'object' && value !== null && Array.isArray(value.known) && value.isBegun !== undefined
     ? { ...UNREAD, ...value }

@@ -5,38 +5,34 @@ import type { FeedEvent } from './event.ts';
 import { createListeners, type FeedStore, type StoreLimits } from './feed-store.ts';
 
 /**
- * Replaces a document and adds events. KEYS: revisions, documents, events, times, meta. ARGV: document, revision, last
- * number, text, time, oldest time, maximum number of events, channel, events… Returns -1 if the document has another
- * revision, -2 if the last number is another one, and 0 otherwise.
+ * Replaces a document and adds events. KEYS: revisions, documents, events, meta. ARGV: document, revision, last number,
+ * text, time, oldest time, maximum number of events, channel, events… Returns -1 if the document has another revision, -2
+ * if the last number is another one, and 0 otherwise. An event is stored as its number, its time and its sealed text.
  */
 const COMMIT: RedisScript = {
   source: `
 local revision = tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or '0')
 if revision ~= tonumber(ARGV[2]) then return -1 end
-local last = tonumber(redis.call('HGET', KEYS[5], 'last') or '0')
+local last = tonumber(redis.call('HGET', KEYS[4], 'last') or '0')
 if #ARGV > 8 and last ~= tonumber(ARGV[3]) then return -2 end
 redis.call('HSET', KEYS[1], ARGV[1], revision + 1)
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[4])
 if #ARGV <= 8 then return 0 end
 for i = 9, #ARGV do
   last = last + 1
-  redis.call('ZADD', KEYS[3], last, last .. ' ' .. ARGV[i])
-  redis.call('ZADD', KEYS[4], ARGV[5], last)
+  redis.call('ZADD', KEYS[3], last, string.format('%d', last) .. ' ' .. ARGV[5] .. ' ' .. ARGV[i])
 end
-local removed = last - tonumber(ARGV[7])
-local old = redis.call('ZREVRANGEBYSCORE', KEYS[4], '(' .. ARGV[6], '-inf', 'LIMIT', 0, 1)
-for _, number in ipairs(old) do removed = math.max(removed, tonumber(number)) end
+local removed = math.max(last - tonumber(ARGV[7]), tonumber(redis.call('HGET', KEYS[4], 'removed') or '0'))
+for _, event in ipairs(redis.call('ZRANGE', KEYS[3], 0, 199)) do
+  local number, time = string.match(event, '^(%d+) (%d+) ')
+  if tonumber(time) < tonumber(ARGV[6]) then removed = math.max(removed, tonumber(number)) else break end
+end
 if removed > 0 then
   redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', removed)
-  local numbers = redis.call('ZRANGE', KEYS[4], 0, -1)
-  for _, number in ipairs(numbers) do
-    if tonumber(number) <= removed then redis.call('ZREM', KEYS[4], number) end
-  end
-  local before = tonumber(redis.call('HGET', KEYS[5], 'removed') or '0')
-  redis.call('HSET', KEYS[5], 'removed', math.max(before, removed))
+  redis.call('HSET', KEYS[4], 'removed', string.format('%d', removed))
 end
-redis.call('HSET', KEYS[5], 'last', last)
-redis.call('PUBLISH', ARGV[8], tostring(last))
+redis.call('HSET', KEYS[4], 'last', string.format('%d', last))
+redis.call('PUBLISH', ARGV[8], 'new')
 return 0`,
 };
 
@@ -46,13 +42,8 @@ const MAX_TRIES = 5;
 /** Opens the store that all gateways with the same Redis share. What it stores is sealed with the fleet's key. */
 export function openRedisStore(redis: Redis, seal: Sharing['seal'], limits: StoreLimits): FeedStore {
   const at = (name: string) => redis.key('changes', name);
-  const [revisions, documents, events, times, meta] = ['revisions', 'documents', 'events', 'times', 'meta'].map(at) as [
-    string,
-    string,
-    string,
-    string,
-    string,
-  ];
+  const keys = { revisions: at('revisions'), documents: at('documents'), events: at('events'), meta: at('meta') };
+  const { revisions, documents, events, meta } = keys;
   const listeners = createListeners();
   void redis.subscribe(at('told'), listeners.tell);
   const sealed = (context: string, text: string) => seal.seal(context, Buffer.from(text)).toString('base64');
@@ -65,7 +56,7 @@ export function openRedisStore(redis: Redis, seal: Sharing['seal'], limits: Stor
   };
   /** Reads an event. What no gateway of the fleet has stored is left out. */
   const toEvent = (member: RedisReply): readonly FeedEvent[] => {
-    const [digits = '', text = ''] = String(member).split(' ', 2);
+    const [digits = '', , text = ''] = String(member).split(' ', 3);
     const number = Number(digits);
     const json = opened(eventContext(number), text);
     return json === undefined ? [] : [{ ...(JSON.parse(json) as Omit<FeedEvent, 'number'>), number }];
@@ -81,8 +72,9 @@ export function openRedisStore(redis: Redis, seal: Sharing['seal'], limits: Stor
       // The revision is read first: if the document changes in between, a change of it is refused.
       const revision = Number((await redis.command(revisions, ['HGET', revisions, document])) ?? 0);
       const stored = await redis.command(documents, ['HGET', documents, document]);
-      const text = typeof stored === 'string' ? opened(`changes document ${document}`, stored) : undefined;
-      return text === undefined ? undefined : { text, revision };
+      if (typeof stored !== 'string') return undefined;
+      // A text that no gateway of the fleet has stored counts as empty.
+      return { text: opened(`changes document ${document}`, stored) ?? '', revision };
     },
     async commit({ document, revision, text, events: added, at: time }) {
       for (let tries = 0; tries < MAX_TRIES; tries += 1) {
@@ -91,9 +83,8 @@ export function openRedisStore(redis: Redis, seal: Sharing['seal'], limits: Stor
           sealed(eventContext(last + 1 + index), JSON.stringify({ ...event, at: time })),
         );
         const head = [document, String(revision), String(last), sealed(`changes document ${document}`, text)];
-        const bounds = [String(time), String(time - limits.retentionMs), String(limits.maxEvents), at('told')];
-        const keys = [revisions, documents, events, times, meta];
-        const result = Number(await redis.run(COMMIT, keys, [...head, ...bounds, ...members]));
+        const bounds = [String(time), String(Math.round(time - limits.retentionMs)), String(limits.maxEvents), at('told')];
+        const result = Number(await redis.run(COMMIT, Object.values(keys), [...head, ...bounds, ...members]));
         if (result !== -2) return result === 0;
       }
       return false;

@@ -86,7 +86,7 @@ export function openSqliteStore(folder: string, { maxEvents, retentionMs }: Stor
         for (const { source, kind, target, title, data } of events)
           statements.add.run(at, source, kind, target.type, target.id, title ?? null, data);
         if (events.length > 0) {
-          const outdated = statements.outdated.get(at - retentionMs, maxEvents);
+          const outdated = statements.outdated.get(Math.round(at - retentionMs), maxEvents);
           statements.remove.run(Number(outdated?.['number']));
         }
         return true;
