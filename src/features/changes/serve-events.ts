@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../../engine/errors/gateway-error.ts';
 import type { PublicMiddleware, TakenRequest } from '../../engine/http/public-app.ts';
+import { RedisUnavailable } from '../../engine/sharing/redis/connect-redis.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { atomFeed } from './atom.ts';
 import { kindFilter, publicId, readPublicId } from './event.ts';
@@ -14,13 +15,17 @@ export const HISTORY_GONE = { code: 'history_gone', status: 410, title: 'Events 
 /** The error for an event stream beyond the limits. */
 export const TOO_MANY_STREAMS = { code: 'too_many_streams', status: 429, title: 'Too many event streams' } as const;
 
+/** The error while the store cannot be reached. */
+export const FEED_UNAVAILABLE = { code: 'feed_unavailable', status: 503, title: 'Change feed unavailable' } as const;
+
 /** What the paths of the feed need. */
 export interface ServeParts {
   /** The path under which the feed is served, with a slash at both ends. */
   readonly base: string;
   readonly lists: readonly FollowedList[];
   readonly store: FeedStore;
-  readonly lineage: string;
+  /** Returns the identity of the store. Empty until it is known. */
+  readonly lineage: () => string;
   readonly subscribers: Subscribers;
   readonly clock: Clock;
 }
@@ -41,9 +46,20 @@ export function serveEvents(parts: ServeParts): PublicMiddleware {
       next();
       return;
     }
-    void serve(request, res, parts).catch((error: unknown) => request.refuse(error));
+    void serve(request, res, parts).catch((error: unknown) => request.refuse(toRefusal(error)));
   };
 }
+
+/** The store is the only part that can fail without a fault of Portico or the client. */
+function toRefusal(error: unknown): unknown {
+  if (!(error instanceof RedisUnavailable)) return error;
+  return unavailable();
+}
+
+const unavailable = () =>
+  new GatewayError(FEED_UNAVAILABLE, 'The change feed is not available at the moment.', {
+    headers: { 'Retry-After': String(RETRY_SECONDS) },
+  });
 
 async function serve(request: TakenRequest, res: ServerResponse, parts: ServeParts): Promise<void> {
   const name = request.path.slice(parts.base.length);
@@ -58,6 +74,7 @@ async function serve(request: TakenRequest, res: ServerResponse, parts: ServePar
   }
   if (request.method !== 'GET')
     throw new GatewayError('method_not_allowed', 'The change feed can only be read.', { headers: { Allow: 'GET' } });
+  if (parts.lineage() === '') throw unavailable();
   if (list === undefined) await stream(request, res, parts);
   else await atom(request, res, list, parts);
 }
@@ -66,8 +83,9 @@ async function atom(
   request: TakenRequest,
   res: ServerResponse,
   { operation }: FollowedList,
-  { store, lineage, clock, base }: ServeParts,
+  { store, lineage: lineageOf, clock, base }: ServeParts,
 ): Promise<void> {
+  const lineage = lineageOf();
   const caller = await request.authenticate();
   if (!caller.mayUse(operation.id)) throw denied(operation.id);
   const events = await store.latest(operation.id, ATOM_ENTRIES);
@@ -84,7 +102,8 @@ async function atom(
 }
 
 async function stream(request: TakenRequest, res: ServerResponse, parts: ServeParts): Promise<void> {
-  const { store, lineage, lists, subscribers } = parts;
+  const { store, lists, subscribers } = parts;
+  const lineage = parts.lineage();
   const caller = await request.authenticate();
   if (!lists.some(({ operation }) => caller.mayUse(operation.id))) throw denied('any of the lists');
   const query = new URLSearchParams(request.query);

@@ -26,7 +26,9 @@ export interface Subscribers {
   mayAdd(countedAs: string): boolean;
   add(subscription: Subscription): void;
   readonly size: number;
-  /** Sends new events, heartbeats, and checks who is slow or must be verified again. */
+  /** Sends new events. */
+  readonly tell: () => void;
+  /** Sends heartbeats, and what `tell` was not called for, and checks who is slow or must be verified again. */
   sweep(): void;
   close(): void;
 }
@@ -34,7 +36,7 @@ export interface Subscribers {
 /** What subscribers need. */
 export interface SubscriberParts {
   readonly store: Pick<FeedStore, 'after' | 'range'>;
-  readonly lineage: string;
+  readonly lineage: () => string;
   readonly clock: Clock;
   readonly limits: {
     readonly maxSubscribers: number;
@@ -48,6 +50,9 @@ export interface SubscriberParts {
 
 /** The number of events that are read at once, and the size, in characters, after which the rest has to wait. */
 const BATCH = { events: 50, characters: 262_144 };
+
+/** How often a stream looks for events of which nobody has told it, in milliseconds. */
+const LOOK_MS = 5_000;
 
 /** Creates the list of event streams. Each keeps at most one batch of events in memory, until its client has read it. */
 export function createSubscribers({ store, lineage, clock, limits, onEnd }: SubscriberParts): Subscribers {
@@ -71,7 +76,7 @@ export function createSubscribers({ store, lineage, clock, limits, onEnd }: Subs
       for (const event of events) {
         if (text.length >= BATCH.characters) break;
         stream.cursor = event.number;
-        if (wants(event.kind) && caller.mayUse(event.source)) text += toMessage(lineage, event);
+        if (wants(event.kind) && caller.mayUse(event.source)) text += toMessage(lineage(), event);
       }
       if (text === '' || stream.isEnded) continue;
       stream.writtenAt = clock();
@@ -93,6 +98,7 @@ export function createSubscribers({ store, lineage, clock, limits, onEnd }: Subs
     stream.isAsked = true;
     if (stream.isRunning) return;
     stream.isRunning = true;
+    stream.lookedAt = clock();
     try {
       while (stream.isAsked && !stream.isEnded) {
         stream.isAsked = false;
@@ -145,12 +151,14 @@ export function createSubscribers({ store, lineage, clock, limits, onEnd }: Subs
         isAsked: false,
         writtenAt: now,
         checkedAt: now,
+        lookedAt: now,
       };
       open.add(stream);
       subscription.response.once('close', () => remove(stream));
-      subscription.response.write(`retry: 5000\n: the change feed\nid: ${publicId(lineage, stream.cursor)}\n\n`);
+      subscription.response.write(`retry: 5000\n: the change feed\nid: ${publicId(lineage(), stream.cursor)}\n\n`);
       void run(stream);
     },
+    tell: () => open.forEach((stream) => void run(stream)),
     sweep() {
       const now = clock();
       for (const stream of open) {
@@ -160,11 +168,11 @@ export function createSubscribers({ store, lineage, clock, limits, onEnd }: Subs
           continue;
         }
         if (now - stream.checkedAt >= limits.recheckSeconds * 1000) void recheck(stream);
-        void run(stream);
+        if (now - stream.lookedAt >= LOOK_MS) void run(stream);
         if (idleMs < limits.heartbeatSeconds * 1000) continue;
         stream.writtenAt = now;
         // The id lets the subscriber continue after events that were not for it.
-        if (!stream.subscription.response.write(`: heartbeat\nid: ${publicId(lineage, stream.cursor)}\n\n`))
+        if (!stream.subscription.response.write(`: heartbeat\nid: ${publicId(lineage(), stream.cursor)}\n\n`))
           stall(stream);
       }
     },
@@ -185,6 +193,7 @@ interface Stream {
   isAsked: boolean;
   writtenAt: number;
   checkedAt: number;
+  lookedAt: number;
 }
 
 /** Returns an event as a message of an event stream. JSON has no line breaks. */

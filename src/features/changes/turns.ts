@@ -4,6 +4,9 @@ import type { Clock } from '../../lib/clock.ts';
 /** How long a gateway is the one that works before it has to say so again, in milliseconds. */
 const LEASE_MS = 30_000;
 
+/** How often a gateway that does not work asks whether it may, in milliseconds. */
+const TRY_MS = 1_000;
+
 /** The longest pause, in milliseconds, whatever the upstream asks for. */
 const MAX_PAUSE_MS = 3_600_000;
 
@@ -33,23 +36,33 @@ export function createTurns(
   const gapMs = Math.ceil(60_000 / requestsPerMinute);
   let held: { readonly claim: Claim; until: number } | undefined;
   const canReach = () => sharing.status()?.available !== false;
+  let tryAt = -Infinity;
+  let asking: Promise<boolean> | undefined;
+
+  const ask = async (): Promise<boolean> => {
+    const now = clock();
+    if (held !== undefined && now < held.until) {
+      // An early renewal leaves enough time for the next one.
+      if (held.until - now > LEASE_MS / 2) return true;
+      held.until = now + LEASE_MS;
+      await held.claim.renew(LEASE_MS);
+      return true;
+    }
+    if (now < tryAt) return false;
+    await held?.claim.release(false);
+    held = undefined;
+    const claim = await claims.take('changes', LEASE_MS);
+    tryAt = clock() + TRY_MS;
+    if (typeof claim === 'string') return false;
+    held = { claim, until: now + LEASE_MS };
+    return canReach();
+  };
+
   return {
     async isMine() {
       if (!canReach()) return false;
-      const now = clock();
-      if (held !== undefined && now < held.until) {
-        // An early renewal leaves enough time for the next one.
-        if (held.until - now > LEASE_MS / 2) return true;
-        held.until = now + LEASE_MS;
-        await held.claim.renew(LEASE_MS);
-        return true;
-      }
-      await held?.claim.release(false);
-      held = undefined;
-      const claim = await claims.take('changes', LEASE_MS);
-      if (typeof claim === 'string') return false;
-      held = { claim, until: now + LEASE_MS };
-      return canReach();
+      asking ??= ask().finally(() => (asking = undefined));
+      return asking;
     },
     async giveUp() {
       await held?.claim.release(false);

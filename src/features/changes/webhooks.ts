@@ -130,10 +130,10 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
     signal: AbortSignal,
   ): Promise<Progress> => {
     const isAgain = progress.again.includes(event.number);
-    const done = (dead = progress.dead): Progress => ({
+    const done = (dead: readonly DeadLetter[], failures = 0): Progress => ({
       ...progress,
       cursor: Math.max(progress.cursor, event.number),
-      failures: 0,
+      failures,
       nextAt: 0,
       dead,
       again: progress.again.filter((number) => number !== event.number),
@@ -157,8 +157,8 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
       onResult(name, 'dead');
       logger.warn({ webhook: name, event: publicId(parts.lineage(), event.number), reason }, 'a message was given up');
       const letter: DeadLetter = { number: event.number, kind: event.kind, at: event.at, reason };
-      // What was given up must not delay the messages after it, except by its own attempt.
-      return done([...others, letter].slice(-MAX_DEAD));
+      // Messages that are as old are given up at once; the first younger one that fails waits as long as this one did.
+      return done([...others, letter].slice(-MAX_DEAD), isAgain ? 0 : progress.failures);
     }
     onResult(name, 'failed');
     if (progress.failures === 0) logger.warn({ webhook: name, reason }, 'a webhook cannot be reached');
@@ -182,11 +182,10 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
       onResult(webhook.name, 'lost');
       progress = { ...progress, cursor: removed };
     }
-    const again = (await Promise.all(progress.again.map((number) => store.after(number - 1, 1)))).flat();
-    const queue = [
-      ...again.filter(({ number }) => progress.again.includes(number)),
-      ...(await store.after(progress.cursor, BATCH)),
-    ];
+    const found = await Promise.all(progress.again.map((number) => store.after(number - 1, 1)));
+    const wanted = new Set(progress.again);
+    const again = found.flat().filter(({ number }) => wanted.has(number));
+    const queue = [...again, ...(await store.after(progress.cursor, BATCH))];
     let skipped = false;
     // Dead letters whose events have been removed cannot be sent again.
     if (again.length < progress.again.length) {
