@@ -1,9 +1,8 @@
 import type { FeatureMetrics } from '../../engine/telemetry/metric-registry.ts';
 import type { FollowedList } from './followed-list.ts';
-import { type PollerEvents, READING_OUTCOMES } from './poller.ts';
-import { DISCONNECTS } from './subscribers.ts';
-import { DELIVERY_RESULTS } from './webhooks.ts';
-import type { RunningFeed } from './run-feed.ts';
+import { type Poller, type PollerEvents, READING_OUTCOMES } from './poller.ts';
+import { DISCONNECTS, type Subscribers } from './subscribers.ts';
+import { DELIVERY_RESULTS, type Webhooks, type WebhookStatus } from './webhooks.ts';
 
 const LAG = {
   name: 'portico_changes_lag_seconds',
@@ -115,8 +114,16 @@ export function registerCounters(
   };
 }
 
-/** Registers what is read on each scrape. `startedAt` is when the feed was started, in epoch milliseconds. */
-export function registerGauges(metrics: FeatureMetrics, feed: RunningFeed, clock: () => number): void {
+/** What is read on each scrape. */
+export interface GaugeSources {
+  readonly poller: Pick<Poller, 'status'>;
+  readonly webhooks: Pick<Webhooks, 'status'>;
+  readonly subscribers: Pick<Subscribers, 'size'>;
+  readonly isWorking: () => boolean;
+}
+
+/** Registers what is read on each scrape. */
+export function registerGauges(metrics: FeatureMetrics, feed: GaugeSources, clock: () => number): void {
   const startedAt = clock();
   metrics.read(LAG, () => {
     const now = clock();
@@ -125,7 +132,7 @@ export function registerGauges(metrics: FeatureMetrics, feed: RunningFeed, clock
   });
   metrics.read(SUBSCRIBERS, () => [[[], feed.subscribers.size]]);
   metrics.read(WORKING, () => [[[], feed.isWorking() ? 1 : 0]]);
-  const ofWebhooks = (value: (one: ReturnType<RunningFeed['webhooks']['status']>[number]) => number) => () =>
+  const ofWebhooks = (value: (one: WebhookStatus) => number) => () =>
     feed.isWorking() ? feed.webhooks.status().map((one) => [[one.name], value(one)] as const) : [];
   metrics.read(BACKLOG, ofWebhooks(({ backlog }) => backlog));
   metrics.read(DEAD, ofWebhooks(({ dead }) => dead.length));
