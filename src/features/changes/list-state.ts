@@ -110,7 +110,7 @@ export function beginReading(state: ListState, isSorted: boolean, limits: Readin
   let mustReadAll = !isSorted || isUnsorted;
   let pages = 0;
   let deepest = 0;
-  let total = 0;
+  let total = state.isBegun ? 0 : state.known.length;
   let isTruncated = false;
   let isWhole = false;
 
