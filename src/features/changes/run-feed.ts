@@ -136,9 +136,11 @@ export function createFeed(
   store.onEvents(subscribers.tell);
   const base = `${settings.profile.basePath}${FOLDER}`;
 
+  // Streams would keep a gateway that closes waiting. Their clients connect to another one.
+  const sweep = () => (context.gateway().isClosing() ? subscribers.close() : subscribers.sweep());
   const work: readonly (readonly [name: string, everyMs: number, one: () => Promise<void>])[] = [
     ['lists', TICK_MS, () => poller.tick(signal)],
-    ['subscribers', TICK_MS, async () => Promise.resolve(subscribers.sweep())],
+    ['subscribers', TICK_MS, async () => Promise.resolve(sweep())],
     ['webhooks', SLOW_TICK_MS, () => webhooks.tick(signal)],
     ['violations', SLOW_TICK_MS, async () => (options.violations ? watch.tick() : undefined)],
     ['turns', SLOW_TICK_MS, async () => void (isMine = await turns.isMine())],

@@ -57,6 +57,7 @@ const LOOK_MS = 5_000;
 /** Creates the list of event streams. Each keeps at most one batch of events in memory, until its client has read it. */
 export function createSubscribers({ store, lineage, clock, limits, onEnd }: SubscriberParts): Subscribers {
   const open = new Set<Stream>();
+  let isClosed = false;
 
   /** Sends what is new to one subscriber. Only one such run is in progress at a time. */
   const send = async (stream: Stream): Promise<void> => {
@@ -138,7 +139,7 @@ export function createSubscribers({ store, lineage, clock, limits, onEnd }: Subs
     },
     mayAdd(countedAs) {
       const ofCaller = [...open].filter((one) => one.subscription.caller.countedAs === countedAs).length;
-      return open.size < limits.maxSubscribers && ofCaller < limits.maxSubscribersPerCaller;
+      return !isClosed && open.size < limits.maxSubscribers && ofCaller < limits.maxSubscribersPerCaller;
     },
     add(subscription) {
       const now = clock();
@@ -177,6 +178,7 @@ export function createSubscribers({ store, lineage, clock, limits, onEnd }: Subs
       }
     },
     close() {
+      isClosed = true;
       for (const stream of open) end(stream, 'closing');
     },
   };
