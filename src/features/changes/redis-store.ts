@@ -85,7 +85,10 @@ export function openRedisStore(redis: Redis, seal: Sharing['seal'], limits: Stor
         const head = [document, String(revision), String(last), sealed(`changes document ${document}`, text)];
         const bounds = [String(time), String(Math.round(time - limits.retentionMs)), String(limits.maxEvents), at('told')];
         const result = Number(await redis.run(COMMIT, Object.values(keys), [...head, ...bounds, ...members]));
-        if (result !== -2) return result === 0;
+        if (result === -2) continue;
+        // Messages of Redis can be lost, even to those who have caused them.
+        if (result === 0 && added.length > 0) listeners.tell();
+        return result === 0;
       }
       return false;
     },

@@ -2,7 +2,7 @@ import type { Claim, Sharing } from '../../engine/sharing/sharing.ts';
 import type { Clock } from '../../lib/clock.ts';
 
 /** How long a gateway is the one that works before it has to say so again, in milliseconds. */
-const LEASE_MS = 30_000;
+const LEASE_MS = 15_000;
 
 /** How often a gateway that does not work asks whether it may, in milliseconds. */
 const TRY_MS = 1_000;

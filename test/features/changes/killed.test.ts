@@ -118,7 +118,7 @@ async function startHour(seed: number): Promise<Hour> {
         hour.questions.set(root, { created: created || known?.created === true, lastActive: at });
       };
       sql.transaction(() => {
-        const dice = Math.floor(random.next() * 10);
+        const dice = random.integer(0, 9);
         if (dice < 2) {
           const draft = { parent: undefined, spaceId: 1, authorId, title: `Title ${at}`, body: 'Body', at };
           const node = insertNode(sql, { ...draft, type: dice === 0 ? 'question' : 'idea' });

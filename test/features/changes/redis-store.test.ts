@@ -5,7 +5,7 @@ import { createSeal } from '../../../src/lib/seal.ts';
 import { cleanUpAfterTest } from '../../builders/clean-up.ts';
 import { needsProgram } from '../../builders/needs-program.ts';
 import { connectTo, type RedisServer, startRedisServer } from '../../builders/redis-server.ts';
-import { until } from '../../builders/until.ts';
+import { eventually, until } from '../../builders/until.ts';
 import { testFeedStore } from './feed-store.contract.ts';
 
 const KEY = 'k'.repeat(32);
@@ -40,6 +40,21 @@ needsProgram('redis', 'a store in Redis', (path) => {
     expect(await store.read('list')).toEqual({ text: '', revision: 1 });
     expect(await store.commit({ document: 'list', revision: 1, text: 'own', events: [added], at: 1 })).toBe(true);
     expect((await store.after(0, 10)).map(({ number }) => number)).toEqual([2]);
+  });
+
+  it('tells the other gateways of new events', async () => {
+    const prefix = `t${randomUUID()}`;
+    const other = openRedisStore(await connect(prefix), createSeal([KEY]), LIMITS);
+    const store = openRedisStore(await connect(prefix), createSeal([KEY]), LIMITS);
+    let isTold = false;
+    other.onEvents(() => (isTold = true));
+    const added = { source: 's', kind: 'k.created', target: { type: 'k', id: '1' }, title: undefined, data: '{}' };
+    let revision = 0;
+    // The subscription may take a moment.
+    await eventually(async () => {
+      await store.commit({ document: 'list', revision: revision++, text: '', events: [added], at: 1 });
+      return isTold;
+    });
   });
 
   it('adds events to those that another gateway has just stored for another list', async () => {

@@ -71,19 +71,12 @@ describe('webhooks', () => {
     isTrue = () => true;
   });
 
-  const create = (more: Partial<Webhook> = {}, allowPrivate = ['127.0.0.0/8']) => {
+  const create = (more: { [Key in keyof Webhook]?: Webhook[Key] | undefined } = {}, allowPrivate = ['127.0.0.0/8']) => {
     const mayUse = createAddressCheck(allowPrivate);
     const sender = createSender(createCheckedLookup(mayUse), mayUse);
     cleanUpAfterTest(() => sender.close());
-    const webhook: Webhook = {
-      name: 'one',
-      url: receiver.url,
-      account: 'reader',
-      kinds: [],
-      format: 'standard',
-      keys: [Buffer.alloc(32)],
-      ...more,
-    };
+    const usual = { name: 'one', url: receiver.url, account: 'reader', kinds: [], format: 'standard' };
+    const webhook = { ...usual, keys: [Buffer.alloc(32)], ...more } as Webhook;
     const webhooks = createWebhooks({
       webhooks: [webhook],
       store,
