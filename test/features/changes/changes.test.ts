@@ -144,7 +144,9 @@ describe('an event stream', () => {
     const beginning = stream.lastId() ?? '';
     for (let id = 100; id < 220; id += 1) lists.add('questions', id);
     await readEachList();
-    await stream.received(100).catch(() => undefined);
+    // The client has not read the events that were removed.
+    await until(stream.isEnded);
+    expect(stream.text()).toContain('{"reason":"history"}');
     const gone = await gateway.call(EVENTS, { headers: { 'Last-Event-ID': beginning } });
     expect(gone).toMatchObject({ status: 410, json: { code: 'history_gone' } });
     expect(gone.text).toMatch(/read the lists, then continue without an id/);
@@ -164,7 +166,7 @@ describe('an event stream', () => {
     await readEachList();
     const kinds = (await stream.received(2)).map(({ event }) => event).toSorted();
     expect(kinds).toEqual(['idea.created', 'question.changed']);
-    for (const target of [`${EVENTS}?kinds=a b`, `${EVENTS}?since=1`])
+    for (const target of [`${EVENTS}?kinds=A!`, `${EVENTS}?since=1`])
       expect((await gateway.call(target)).status).toBe(400);
   });
 
@@ -195,7 +197,7 @@ describe('an event stream', () => {
     await readEachList();
     const slow = await openStream(gateway.url, EVENTS);
     slow.pause();
-    const body = 'x'.repeat(50_000);
+    const body = 'x'.repeat(20_000);
     let id = 1_000;
     await eventually(async () => {
       for (let count = 0; count < 20; count += 1) lists.add('questions', (id += 1), { body, bodyAsHTML: body });
@@ -283,7 +285,7 @@ describe('the audience', () => {
     lists.add('questions', 30);
     await readEachList();
     await alice.received(1);
-    expect(await gateway.reload({ roles: roles() })).toMatchObject({ outcome: 'done' });
+    expect(await gateway.reload({ roles: roles() })).toMatchObject({ outcome: 'applied' });
     lists.add('questions', 31, { title: 'needle' });
     await readEachList();
     await readEachList();
