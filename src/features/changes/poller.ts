@@ -78,8 +78,8 @@ interface Schedule {
   reason: string | undefined;
 }
 
-/** The first and the longest pause after failures, in milliseconds. */
-const BACK_OFF = { firstMs: 5_000, maxMs: 600_000 };
+/** The first and the longest pause of a list after failures, and the longest of all lists, in milliseconds. */
+const BACK_OFF = { firstMs: 5_000, maxMs: 600_000, allMs: 60_000 };
 
 /** How often a request that was not sent, because clients need the upstream more, is tried again, and the pause before. */
 const BUSY = { tries: 5, pauseMs: 1_000 };
@@ -153,7 +153,7 @@ export function createPoller(parts: PollerParts): Poller {
     return { outcome: 'conflict' };
   };
 
-  const settle = async (schedule: Schedule, { outcome, reason, retryAfterMs }: Ended) => {
+  const settle = async (schedule: Schedule, { outcome, reason, isBusy, retryAfterMs }: Ended) => {
     const { list } = schedule;
     const { id } = list.operation;
     events.read(id, outcome);
@@ -168,8 +168,8 @@ export function createPoller(parts: PollerParts): Poller {
     const backOff = BACK_OFF.firstMs * 2 ** Math.min(schedule.failures - 1, 20);
     const pause = schedule.failures === 0 ? 0 : Math.min(BACK_OFF.maxMs, backOff) * (0.8 + 0.4 * random());
     schedule.dueAt = clock() + Math.max(everySeconds * 1000, pause);
-    // A server that is overloaded is not asked for other lists, either.
-    if (outcome === 'failed') await turns.pause(Math.max(pause, retryAfterMs ?? 0));
+    // A server that is overloaded is not asked for other lists, either. One that fails for a single list is.
+    if (isBusy === true) await turns.pause(Math.max(Math.min(pause, BACK_OFF.allMs), retryAfterMs ?? 0));
     if (outcome === 'conflict') await turns.giveUp();
   };
 
@@ -196,6 +196,8 @@ export function createPoller(parts: PollerParts): Poller {
 interface Ended {
   readonly outcome: Outcome | ReadingOutcome;
   readonly reason?: string;
+  /** True if the server should not be asked for any list now. */
+  readonly isBusy?: boolean;
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -203,7 +205,8 @@ function endedBy(result: Exclude<PageResult, { kind: 'page' }>): Ended {
   if (result.kind === 'busy') return { outcome: 'busy' };
   if (result.kind === 'refused') return { outcome: 'refused', reason: `status ${result.status}` };
   if (result.kind === 'invalid') return { outcome: 'invalid', reason: result.reason };
-  return { outcome: 'failed', reason: result.reason, retryAfterMs: result.retryAfterMs };
+  const { reason, isBusy, retryAfterMs } = result;
+  return { outcome: 'failed', reason, isBusy, retryAfterMs };
 }
 
 function toEvent({ operation, changes }: FollowedList, { what, item }: FoundChange): NewEvent {

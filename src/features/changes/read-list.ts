@@ -17,8 +17,13 @@ export type PageResult =
   | { readonly kind: 'page'; readonly items: readonly ReadItem[]; readonly isLast: boolean }
   /** The response violates the contract, so nothing in it counts. */
   | { readonly kind: 'invalid'; readonly reason: string }
-  /** The server does not want to be asked now, or cannot respond. */
-  | { readonly kind: 'failed'; readonly reason: string; readonly retryAfterMs: number | undefined }
+  /** The server fails. `isBusy` means that it does not want to be asked now, or cannot be reached at all. */
+  | {
+      readonly kind: 'failed';
+      readonly reason: string;
+      readonly isBusy: boolean;
+      readonly retryAfterMs: number | undefined;
+    }
   /** The account may not read the list. */
   | { readonly kind: 'refused'; readonly status: number }
   /** The request was not sent, because clients need the upstream more. */
@@ -37,7 +42,7 @@ export interface ReadPageParts extends Pick<
   readonly shownItem: (list: FollowedList) => (item: PlainObject) => unknown;
 }
 
-/** Reads a page of a list, counted from 0, and checks it against the contract. Never rejects. */
+/** Reads a page of a list, counted from 0, and checks it against the contract. Rejects if the signal is aborted. */
 export async function readPage(
   list: FollowedList,
   page: number,
@@ -53,12 +58,13 @@ export async function readPage(
     if (status === 401 || status === 403) return { kind: 'refused', status };
     if (status === 429 || status >= 500) {
       const retryAfterMs = retryAfterOf(headerValue(response.headers, 'retry-after'), clock());
-      return { kind: 'failed', reason: `status ${status}`, retryAfterMs };
+      const isBusy = status === 429 || status === 503 || retryAfterMs !== undefined;
+      return { kind: 'failed', reason: `status ${status}`, isBusy, retryAfterMs };
     }
     return toPage(list, target, response, parts);
   } catch (error) {
-    if (!(error instanceof UpstreamFailure)) throw error;
-    return { kind: 'failed', reason: error.kind, retryAfterMs: undefined };
+    if (!(error instanceof UpstreamFailure) || signal.aborted) throw error;
+    return { kind: 'failed', reason: error.kind, isBusy: error.kind !== 'too_large', retryAfterMs: undefined };
   }
 }
 

@@ -41,7 +41,7 @@ const MAX_TRIES = 5;
 
 /** Opens the store that all gateways with the same Redis share. What it stores is sealed with the fleet's key. */
 export function openRedisStore(redis: Redis, seal: Sharing['seal'], limits: StoreLimits): FeedStore {
-  const at = (name: string) => redis.key('changes', name);
+  const at = (name: string) => redis.key('feed', name);
   const keys = { revisions: at('revisions'), documents: at('documents'), events: at('events'), meta: at('meta') };
   const { revisions, documents, events, meta } = keys;
   const listeners = createListeners();

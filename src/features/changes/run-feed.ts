@@ -136,6 +136,13 @@ export function createFeed(
   store.onEvents(subscribers.tell);
   const base = `${settings.profile.basePath}${FOLDER}`;
 
+  /** A store that cannot be reached is asked again later. */
+  const readLineage = async () => {
+    const known = lineage;
+    lineage = await Promise.resolve(known)
+      .then(() => store.lineage())
+      .catch(() => known);
+  };
   // Streams would keep a gateway that closes waiting. Their clients connect to another one.
   const sweep = () => (context.gateway().isClosing() ? subscribers.close() : subscribers.sweep());
   const work: readonly (readonly [name: string, everyMs: number, one: () => Promise<void>])[] = [
@@ -144,7 +151,7 @@ export function createFeed(
     ['webhooks', SLOW_TICK_MS, () => webhooks.tick(signal)],
     ['violations', SLOW_TICK_MS, async () => (options.violations ? watch.tick() : undefined)],
     ['turns', SLOW_TICK_MS, async () => void (isMine = await turns.isMine())],
-    ['lineage', LINEAGE_MS, async () => void (lineage = await store.lineage())],
+    ['lineage', LINEAGE_MS, readLineage],
   ];
   /** Repeats a piece of work until the feed is closed. Its failures are logged, and it goes on. */
   const repeat = async (name: string, everyMs: number, one: () => Promise<void>) => {
@@ -168,12 +175,7 @@ export function createFeed(
     path: `${base}events`,
     middleware: serveEvents({ base, lists, store, lineage: () => lineage, subscribers, clock }),
     isWorking: () => isMine,
-    async open() {
-      // Without Redis, the feed begins as soon as it can be reached.
-      lineage = await Promise.resolve()
-        .then(() => store.lineage())
-        .catch(() => '');
-    },
+    open: readLineage,
     start() {
       running ??= Promise.all(work.map((one) => repeat(...one)));
     },

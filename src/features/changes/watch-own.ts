@@ -8,7 +8,7 @@ import { type FeedEvent, type NewEvent, OWN_SOURCE, titleOf } from './event.ts';
 import type { FeedStore } from './feed-store.ts';
 import type { Turns } from './turns.ts';
 
-/** Tells of new violations in the records, and of checks that are no longer enforced although they are configured so. */
+/** Tells of new violations in responses, and of checks that are no longer enforced although they are configured so. */
 export interface OwnWatch {
   /** Looks for news, if it is time. Never rejects. */
   tick(): Promise<void>;
@@ -48,8 +48,9 @@ export function createOwnWatch(parts: OwnWatchParts): OwnWatch {
   const { records, isAccepted, gateway, settings, store, turns, clock, logger, operations } = parts;
   let lookAt = -Infinity;
 
+  // Clients can make up any number of violations in requests.
   const isNews = (entry: LedgerEntry) =>
-    isContractViolation(entry) && entry.candidate === undefined && !isAdvisory(entry) && !isAccepted(entry);
+    entry.direction === 'response' && isContractViolation(entry) && entry.candidate === undefined && !isAdvisory(entry) && !isAccepted(entry);
   const isLowered = (id: string) =>
     settings.checksFor(id).responses === 'enforce' && gateway().checksOf(id).responses !== 'enforce';
 
@@ -96,18 +97,17 @@ export function createOwnWatch(parts: OwnWatchParts): OwnWatch {
 
 function violationEvents(news: readonly LedgerEntry[]): readonly NewEvent[] {
   const single = news.slice(0, MAX_SINGLE).map((entry): NewEvent => {
-    const { fingerprint, operation = 'an undocumented path', direction, check, category, at, message, status } = entry;
+    const { fingerprint, operation = 'an undocumented path', check, category, at, message, status } = entry;
     const { keyword, suggestion } = entry;
     const place = at === '' ? '' : ` at ${at}`;
     return {
       source: OWN_SOURCE,
       kind: 'violation.new',
       target: { type: 'violation', id: fingerprint },
-      title: titleOf(`new violation in a ${direction} of ${operation}${place}: ${message} (${category}, ${fingerprint})`),
+      title: titleOf(`new violation in responses of ${operation}${place}: ${message} (${category}, ${fingerprint})`),
       data: JSON.stringify({
         fingerprint,
         operation,
-        direction,
         check,
         category,
         status,

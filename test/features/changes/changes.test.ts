@@ -141,6 +141,7 @@ describe('an event stream', () => {
     const { gateway, lists, readEachList } = await start({ maxEvents: 100 });
     await readEachList();
     const stream = await openStream(gateway.url, EVENTS);
+    await until(() => stream.lastId() !== undefined);
     const beginning = stream.lastId() ?? '';
     for (let id = 100; id < 220; id += 1) lists.add('questions', id);
     await readEachList();

@@ -207,7 +207,7 @@ function expectAll(messages: readonly StreamMessage[], { actions, questions }: H
   expect([...new Set(told)].toSorted()).toEqual([...questions.keys()].toSorted());
 }
 
-/** Receives the messages of a webhook, each of which may come more than once. Every third attempt fails. */
+/** Receives the messages of a webhook, each of which may come more than once. Every twelfth attempt fails. */
 async function startReceiver() {
   const received: { readonly id: string; readonly kind: string }[] = [];
   let attempts = 0;
@@ -216,7 +216,7 @@ async function startReceiver() {
     request.on('data', (part: Buffer) => parts.push(part));
     request.on('end', () => {
       attempts += 1;
-      if (attempts % 3 === 0) {
+      if (attempts % 12 === 0) {
         response.writeHead(503, { 'Retry-After': '1' }).end();
         return;
       }
@@ -290,7 +290,7 @@ needsProgram('redis', 'a fleet', (path) => {
     const adminUrls = () => [...fleet].map(({ adminUrl }) => adminUrl);
     const isWorking = async ({ adminUrl }: FeedProcess) => {
       const { text } = await callAt(adminUrl, '/metrics', { user: null });
-      return text.includes('portico_changes_working 1');
+      return /^portico_changes_working 1$/m.test(text);
     };
     const workers = async () => {
       const states = await Promise.all([...fleet].map(async (one) => ((await isWorking(one)) ? [one] : [])));
