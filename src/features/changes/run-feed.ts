@@ -69,6 +69,7 @@ export function createFeed(
   const { signal } = closing;
   const { maxJsonDepth: depth, maxJsonValues: values } = settings.upstream;
   let lineage = '';
+  let readLineageAt = -Infinity;
   let isMine = false;
 
   const poller = createPoller({
@@ -139,6 +140,8 @@ export function createFeed(
   /** A store that cannot be reached is asked again later. */
   const readLineage = async () => {
     const known = lineage;
+    if (known !== '' && clock() < readLineageAt) return;
+    readLineageAt = clock() + LINEAGE_MS;
     lineage = await Promise.resolve(known)
       .then(() => store.lineage())
       .catch(() => known);
@@ -151,7 +154,7 @@ export function createFeed(
     ['webhooks', SLOW_TICK_MS, () => webhooks.tick(signal)],
     ['violations', SLOW_TICK_MS, async () => (options.violations ? watch.tick() : undefined)],
     ['turns', SLOW_TICK_MS, async () => void (isMine = await turns.isMine())],
-    ['lineage', LINEAGE_MS, readLineage],
+    ['lineage', SLOW_TICK_MS, readLineage],
   ];
   /** Repeats a piece of work until the feed is closed. Its failures are logged, and it goes on. */
   const repeat = async (name: string, everyMs: number, one: () => Promise<void>) => {

@@ -10,6 +10,7 @@ const [folder = '', upstream = ''] = process.argv.slice(2);
 const env = { PORTICO_CONFIG: `${folder}/portico.yaml` };
 const { settings, faults } = readSettings({ env, cwd: folder }, PORTICO);
 if (faults.length > 0) throw new Error(JSON.stringify(faults));
-const logStream = { write: (line: string) => void (line.includes('"level":"error"') && process.stderr.write(line)) };
+const isFailure = (line: string) => line.includes('"level":"error"') && !line.includes('"msg":"request"');
+const logStream = { write: (line: string) => void (isFailure(line) && process.stderr.write(line)) };
 const gateway = await createGateway(withUpstreamUrl(settings, upstream), { env, logStream, features: FEATURES });
 process.stdout.write(`${JSON.stringify({ url: gateway.publicUrl, adminUrl: gateway.adminUrl })}\n`);
