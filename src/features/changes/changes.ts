@@ -29,11 +29,6 @@ export const changes = {
     const { username, passwordFile, lists, webhooks, allowPrivate } = given;
     const names = webhooks.map(({ name }) => name);
     const needsAccount = lists === undefined || lists.length > 0;
-    const missing = (pointer: string) => ({
-      pointer,
-      message: 'is required: lists are read with an account of their own',
-      suggestion: 'set username and passwordFile, or lists: [] for webhooks about violations only',
-    });
     return [
       ...(needsAccount && username === undefined ? [missing('/changes/username')] : []),
       ...(needsAccount && passwordFile === undefined ? [missing('/changes/passwordFile')] : []),
@@ -145,6 +140,12 @@ export const changes = {
     };
   },
 } as const satisfies Feature<typeof options, ReadSecrets>;
+
+const missing = (pointer: string) => ({
+  pointer,
+  message: 'is required: lists are read with an account of their own',
+  suggestion: 'set username and passwordFile, or lists: [] for webhooks about violations only',
+});
 
 function fileStore(
   folder: string,

@@ -39,6 +39,8 @@ return 0`,
 /** How often a change is tried again because another process has added events. */
 const MAX_TRIES = 5;
 
+const eventContext = (number: number) => `changes event ${number}`;
+
 /** Opens the store that all gateways with the same Redis share. What it stores is sealed with the fleet's key. */
 export function openRedisStore(redis: Redis, seal: Sharing['seal'], limits: StoreLimits): FeedStore {
   const at = (name: string) => redis.key('feed', name);
@@ -49,7 +51,6 @@ export function openRedisStore(redis: Redis, seal: Sharing['seal'], limits: Stor
   const sealed = (context: string, text: string) => seal.seal(context, Buffer.from(text)).toString('base64');
   const opened = (context: string, text: string) =>
     seal.open(context, Buffer.from(text, 'base64'))?.toString('utf8');
-  const eventContext = (number: number) => `changes event ${number}`;
   const range = async () => {
     const [last, removed] = (await redis.command(meta, ['HMGET', meta, 'last', 'removed'])) as RedisReply[];
     return { last: Number(last ?? 0), removed: Number(removed ?? 0) };

@@ -182,7 +182,7 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
       onResult(webhook.name, 'lost');
       progress = { ...progress, cursor: removed };
     }
-    const found = await Promise.all(progress.again.map((number) => store.after(number - 1, 1)));
+    const found = await Promise.all(progress.again.map(async (number) => store.after(number - 1, 1)));
     const wanted = new Set(progress.again);
     const again = found.flat().filter(({ number }) => wanted.has(number));
     const queue = [...again, ...(await store.after(progress.cursor, BATCH))];

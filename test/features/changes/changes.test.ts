@@ -86,11 +86,15 @@ describe('an event stream', () => {
     lists.add('articles', 11);
     await readEachList();
     const messages = await stream.received(3);
-    expect(messages.map(({ event, data }) => [event, data.list, data.target]).toSorted()).toEqual([
-      ['article.created', 'listArticles', { type: 'article', id: '11' }],
-      ['question.changed', 'listQuestions', { type: 'question', id: '2' }],
-      ['question.created', 'listQuestions', { type: 'question', id: '10' }],
-    ]);
+    expect(
+      new Set(messages.map(({ event, data: { list, target } }) => `${event} ${list} ${target.type} ${target.id}`)),
+    ).toEqual(
+      new Set([
+        'article.created listArticles article 11',
+        'question.changed listQuestions question 2',
+        'question.created listQuestions question 10',
+      ]),
+    );
     const created = messages.find(({ event }) => event === 'question.created');
     expect(created?.data.data).toMatchObject({ id: 10, title: 'How?' });
     await readEachList();
@@ -165,8 +169,8 @@ describe('an event stream', () => {
     lists.add('ideas', 11);
     lists.change('questions', 1, { lastActiveDate: 1_700_000_060_000 });
     await readEachList();
-    const kinds = (await stream.received(2)).map(({ event }) => event).toSorted();
-    expect(kinds).toEqual(['idea.created', 'question.changed']);
+    const kinds = (await stream.received(2)).map(({ event }) => event);
+    expect(new Set(kinds)).toEqual(new Set(['idea.created', 'question.changed']));
     for (const target of [`${EVENTS}?kinds=A!`, `${EVENTS}?since=1`])
       expect((await gateway.call(target)).status).toBe(400);
   });

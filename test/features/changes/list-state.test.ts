@@ -116,27 +116,27 @@ describe('a sorted list', () => {
   });
 
   it('does not regard a member that an item lacks this time as a change', () => {
-    const items: Item[] = things(5).map((item) => ({ ...item, text: 'same' }));
+    const items: Item[] = things(5).map((item) => Object.assign(item, { text: 'same' }));
     const { state } = readFrom(UNREAD, (page) => slice(sorted(items), page));
     const without = items.map(({ id, at, created }) => ({ id, at, created: created ?? 0 }));
     const second = readFrom(state, (page) => slice(sorted(without), page));
     expect(words(second)).toEqual([]);
     expect(words(readFrom(second.state, (page) => slice(sorted(items), page)))).toEqual([]);
-    const other = items.map((item) => ({ ...item, text: 'other' }));
+    const other = items.map((item) => Object.assign({}, item, { text: 'other' }));
     expect(words(readFrom(second.state, (page) => slice(sorted(other), page)))).toHaveLength(5);
   });
 
   it('remembers a limited number of items, and still tells a forgotten one that changes', () => {
-    let items = things(100);
+    const items = things(100);
     let { state } = readFrom(UNREAD, (page) => slice(sorted(items), page), { maxKnown: 30 });
     for (let round = 0; round < 10; round += 1) {
-      items = [...items, ...things(10, 500 + round * 10)];
+      items.push(...things(10, 500 + round * 10));
       const result = readFrom(state, (page) => slice(sorted(items), page), { maxKnown: 30 });
       expect(result.changes).toHaveLength(10);
       ({ state } = result);
       expect(state.known.length).toBeLessThanOrEqual(30);
     }
-    items = items.map((item) => (item.id === 't95' ? { ...item, at: 9_999 } : item));
+    Object.assign(items[95] as Item, { at: 9_999 });
     expect(words(readFrom(state, (page) => slice(sorted(items), page), { maxKnown: 30 }))).toEqual(['t95 changed']);
   });
 
@@ -151,7 +151,7 @@ describe('a sorted list', () => {
     };
     expect(read(items)).toMatchObject({ outcome: 'unsorted', changes: [], pages: 5 });
     expect(words(read(items))).toEqual([]);
-    const changed = items.map((item) => (item.id === 't7' ? { ...item, at: 7_000 } : item));
+    const changed = items.map((item) => (item.id === 't7' ? Object.assign({}, item, { at: 7_000 }) : item));
     expect(words(read([...changed, { id: 'new', at: 6_000 }]))).toEqual(['new created', 't7 changed']);
   });
 
@@ -172,7 +172,7 @@ describe('a list in no particular order', () => {
     const items = things(50);
     const first = readFrom(UNREAD, (page) => slice(items, page), UNSORTED);
     expect(first).toMatchObject({ pages: 3, changes: [] });
-    const later = [{ id: 'a', at: 1 }, ...items.map((item) => (item.id === 't40' ? { ...item, at: 2 } : item))];
+    const later = [{ id: 'a', at: 1 }, ...items.map((item) => (item.id === 't40' ? Object.assign({}, item, { at: 2 }) : item))];
     expect(words(readFrom(first.state, (page) => slice(later, page), UNSORTED)).toSorted()).toEqual([
       'a created',
       't40 changed',

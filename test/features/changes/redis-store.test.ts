@@ -60,7 +60,7 @@ needsProgram('redis', 'a store in Redis', (path) => {
   it('adds events to those that another gateway has just stored for another list', async () => {
     const redis = await connect(`t${randomUUID()}`);
     const store = openRedisStore(redis, createSeal([KEY]), LIMITS);
-    const add = (document: string) =>
+    const add = async (document: string) =>
       store.commit({
         document,
         revision: 0,
