@@ -134,6 +134,12 @@ export function registerGauges(metrics: FeatureMetrics, feed: GaugeSources, cloc
   metrics.read(WORKING, () => [[[], feed.isWorking() ? 1 : 0]]);
   const ofWebhooks = (value: (one: WebhookStatus) => number) => () =>
     feed.isWorking() ? feed.webhooks.status().map((one) => [[one.name], value(one)] as const) : [];
-  metrics.read(BACKLOG, ofWebhooks(({ backlog }) => backlog));
-  metrics.read(DEAD, ofWebhooks(({ dead }) => dead.length));
+  metrics.read(
+    BACKLOG,
+    ofWebhooks(({ backlog }) => backlog),
+  );
+  metrics.read(
+    DEAD,
+    ofWebhooks(({ dead }) => dead.length),
+  );
 }

@@ -13,7 +13,8 @@ const webhook = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 2_000,
-        description: 'The address. By default, the first line of the file `NAME.url` in `secrets`, for secret addresses.',
+        description:
+          'The address. By default, the first line of the file `NAME.url` in `secrets`, for secret addresses.',
       }),
     ),
     account: Type.Optional(

@@ -137,7 +137,7 @@ export function createPoller(parts: PollerParts): Poller {
     const state = parseState(text) ?? UNREAD;
     let revision = document?.revision ?? 0;
     const reading: Reading = beginReading(state, list.changes.by !== undefined, { maxItems: parts.maxItems });
-    for (let more = true; more; ) {
+    for (let more = true; more;) {
       const result = await nextPage(list, reading.nextPage, signal);
       if (result === 'lost') return { outcome: 'conflict' };
       if (result.kind !== 'page') return endedBy(result);

@@ -30,10 +30,7 @@ export type PageResult =
   | { readonly kind: 'busy' };
 
 /** What reading a page needs. */
-export interface ReadPageParts extends Pick<
-  FeatureContext<unknown>,
-  'ask' | 'contract' | 'isAccepted' | 'kindOf'
-> {
+export interface ReadPageParts extends Pick<FeatureContext<unknown>, 'ask' | 'contract' | 'isAccepted' | 'kindOf'> {
   readonly authorization: string;
   readonly pageSize: number;
   readonly jsonLimits: JsonLimits;

@@ -21,7 +21,11 @@ export function readSecrets({
 }: PrepareContext<ChangesOptions, ReadSecrets>): PreparedFeature<ReadSecrets> {
   const faults: Fault[] = [];
   const fault = (pointer: string, message: string, suggestion?: string) => {
-    faults.push({ ...settings.placeOf(`/changes${pointer}`), message, ...(suggestion !== undefined && { suggestion }) });
+    faults.push({
+      ...settings.placeOf(`/changes${pointer}`),
+      message,
+      ...(suggestion !== undefined && { suggestion }),
+    });
   };
   const { username, passwordFile, secrets } = options;
   let authorization: string | undefined;
@@ -37,9 +41,11 @@ export function readSecrets({
 
   const webhooks = options.webhooks.flatMap((webhook, index): readonly Webhook[] => {
     const pointer = `/webhooks/${index}`;
-    const url = webhook.url ?? addressIn(webhook, secrets, (message, path) => {
-      fault(`${pointer}/url`, message, path === undefined ? 'set url, or secrets' : undefined);
-    });
+    const url =
+      webhook.url ??
+      addressIn(webhook, secrets, (message, path) => {
+        fault(`${pointer}/url`, message, path === undefined ? 'set url, or secrets' : undefined);
+      });
     if (webhook.url === undefined && secrets !== undefined) checkMode(pointer, join(secrets, `${webhook.name}.url`));
     const problem = url === undefined ? undefined : addressProblem(url);
     if (problem !== undefined) fault(webhook.url === undefined ? pointer : `${pointer}/url`, problem);
@@ -78,7 +84,9 @@ function addressProblem(url: string): string | undefined {
   const { protocol, username, password } = new URL(url);
   if (protocol !== 'https:' && protocol !== 'http:') return 'must start with https:// or http://';
   if (username !== '' || password !== '') return 'must not contain a name or a password';
-  return isClearAndPublic(url) ? 'must use https, because messages would cross a public network unencrypted' : undefined;
+  return isClearAndPublic(url)
+    ? 'must use https, because messages would cross a public network unencrypted'
+    : undefined;
 }
 
 /** Returns the signing keys of a webhook. Only chats, whose addresses are secret, need none. */

@@ -49,8 +49,7 @@ export function openRedisStore(redis: Redis, seal: Sharing['seal'], limits: Stor
   const listeners = createListeners();
   void redis.subscribe(at('told'), listeners.tell);
   const sealed = (context: string, text: string) => seal.seal(context, Buffer.from(text)).toString('base64');
-  const opened = (context: string, text: string) =>
-    seal.open(context, Buffer.from(text, 'base64'))?.toString('utf8');
+  const opened = (context: string, text: string) => seal.open(context, Buffer.from(text, 'base64'))?.toString('utf8');
   const range = async () => {
     const [last, removed] = (await redis.command(meta, ['HMGET', meta, 'last', 'removed'])) as RedisReply[];
     return { last: Number(last ?? 0), removed: Number(removed ?? 0) };
@@ -84,7 +83,12 @@ export function openRedisStore(redis: Redis, seal: Sharing['seal'], limits: Stor
           sealed(eventContext(last + 1 + index), JSON.stringify({ ...event, at: time })),
         );
         const head = [document, String(revision), String(last), sealed(`changes document ${document}`, text)];
-        const bounds = [String(time), String(Math.round(time - limits.retentionMs)), String(limits.maxEvents), at('told')];
+        const bounds = [
+          String(time),
+          String(Math.round(time - limits.retentionMs)),
+          String(limits.maxEvents),
+          at('told'),
+        ];
         const result = Number(await redis.run(COMMIT, Object.values(keys), [...head, ...bounds, ...members]));
         if (result === -2) continue;
         // Messages of Redis can be lost, even to those who have caused them.

@@ -162,7 +162,8 @@ export function createFeed(
       try {
         await one();
       } catch (error) {
-        if (!signal.aborted) logger.error({ work: name, cause: toCauseLine(error) }, 'a part of the change feed failed');
+        if (!signal.aborted)
+          logger.error({ work: name, cause: toCauseLine(error) }, 'a part of the change feed failed');
       }
       await sleep(everyMs, undefined, { signal, ref: false }).catch(() => undefined);
     }

@@ -156,7 +156,9 @@ function fromId(text: string, lineage: string): number | undefined {
 }
 
 const invalid = (place: string, name: string, message: string) =>
-  new GatewayError('invalid_parameter', `The value of ${name} is invalid.`, { details: [{ in: place, name, message }] });
+  new GatewayError('invalid_parameter', `The value of ${name} is invalid.`, {
+    details: [{ in: place, name, message }],
+  });
 
 const denied = (what: string) =>
   new GatewayError('permission_denied', 'You may not read these events.', {

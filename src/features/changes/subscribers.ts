@@ -68,7 +68,8 @@ export function createSubscribers({ store, lineage, clock, limits, onEnd }: Subs
       const events = await store.after(stream.cursor, BATCH.events);
       const [first] = events;
       if (first === undefined) return;
-      if (first.number > stream.cursor + 1 && (await store.range()).removed > stream.cursor) return end(stream, 'history');
+      if (first.number > stream.cursor + 1 && (await store.range()).removed > stream.cursor)
+        return end(stream, 'history');
       // What the caller may see, and whether the caller may still see anything, is found out before each delivery.
       const caller = await request.authenticate().catch(() => undefined);
       if (caller === undefined) return end(stream, 'revoked');

@@ -50,7 +50,11 @@ export function createOwnWatch(parts: OwnWatchParts): OwnWatch {
 
   // Clients can make up any number of violations in requests.
   const isNews = (entry: LedgerEntry) =>
-    entry.direction === 'response' && isContractViolation(entry) && entry.candidate === undefined && !isAdvisory(entry) && !isAccepted(entry);
+    entry.direction === 'response' &&
+    isContractViolation(entry) &&
+    entry.candidate === undefined &&
+    !isAdvisory(entry) &&
+    !isAccepted(entry);
   const isLowered = (id: string) =>
     settings.checksFor(id).responses === 'enforce' && gateway().checksOf(id).responses !== 'enforce';
 

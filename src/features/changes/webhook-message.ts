@@ -38,7 +38,12 @@ const MAX_KEYS = 3;
  */
 export function webhookMessage(
   event: FeedEvent,
-  { format, keys, lineage, now }: {
+  {
+    format,
+    keys,
+    lineage,
+    now,
+  }: {
     readonly format: WebhookOptions['format'];
     readonly keys: readonly Buffer[];
     readonly lineage: string;

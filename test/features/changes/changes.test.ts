@@ -36,9 +36,17 @@ afterEach(() => Promise.all(running.splice(0).map((one) => one.close())));
 
 async function start(
   changes: object = {},
-  { folder = tempFolder(), lists = createFakeLists(), clock = createTestClock(), config = {}, ...more }: Partial<
-    TestGatewayOptions
-  > & { readonly folder?: string; readonly lists?: FakeLists; readonly clock?: TestClock } = {},
+  {
+    folder = tempFolder(),
+    lists = createFakeLists(),
+    clock = createTestClock(),
+    config = {},
+    ...more
+  }: Partial<TestGatewayOptions> & {
+    readonly folder?: string;
+    readonly lists?: FakeLists;
+    readonly clock?: TestClock;
+  } = {},
 ): Promise<Setup> {
   writeFileSync(join(folder, 'password'), 'admin\n', { mode: 0o600 });
   const upstream = await startFakeUpstream(lists.handler);
@@ -307,7 +315,9 @@ describe('the audience', () => {
     await readEachList();
     const alice = await openStream(gateway.url, EVENTS, { user: 'alice' });
     const file = parse(all) as { accounts: { name: string }[] };
-    await gateway.reload({ roles: stringify({ ...file, accounts: file.accounts.filter(({ name }) => name !== 'alice') }) });
+    await gateway.reload({
+      roles: stringify({ ...file, accounts: file.accounts.filter(({ name }) => name !== 'alice') }),
+    });
     clock.advance(31);
     await until(alice.isEnded);
     expect(alice.text()).toContain('{"reason":"revoked"}');
@@ -377,7 +387,9 @@ describe('reading lists', () => {
     await readEachList();
     upstream.handler = () => ({ status: 429, headers: { 'Retry-After': '300' }, json: { error: 'slow down' } });
     const failed = async () =>
-      (await readings(gateway)).filter(({ outcome }) => outcome === 'failed').reduce((sum, { count }) => sum + count, 0);
+      (await readings(gateway))
+        .filter(({ outcome }) => outcome === 'failed')
+        .reduce((sum, { count }) => sum + count, 0);
     await eventually(async () => {
       clock.advance(5);
       return (await failed()) === 1;

@@ -128,7 +128,8 @@ async function startHour(seed: number): Promise<Hour> {
           return;
         }
         const parent = random.pick(nodes);
-        const type = parent.type === 'idea' ? 'ideacomment' : dice < 4 && parent.type === 'question' ? 'answer' : 'comment';
+        const type =
+          parent.type === 'idea' ? 'ideacomment' : dice < 4 && parent.type === 'question' ? 'answer' : 'comment';
         const isPrivate = dice === 9;
         const added = addNode(sql, { type, parent, authorId, body: 'Text', at, showsActivity: !isPrivate });
         if (isPrivate) sql.run("UPDATE nodes SET visibility = 'moderators' WHERE id = ?", added.id);
@@ -172,8 +173,7 @@ async function caughtUp(adminUrls: () => readonly string[]): Promise<void> {
     for (const url of adminUrls()) {
       const { text } = await callAt(url, '/metrics', { user: null }).catch(() => ({ text: '' }));
       const series = /^portico_changes_readings_total\{list="(\w+)",outcome="complete"\} (\d+)$/gm;
-      for (const [, list = '', count] of text.matchAll(series))
-        found.set(list, (found.get(list) ?? 0) + Number(count));
+      for (const [, list = '', count] of text.matchAll(series)) found.set(list, (found.get(list) ?? 0) + Number(count));
     }
     return found;
   };
@@ -269,7 +269,9 @@ it('an hour of writes is told completely, once and in order, although the gatewa
     feed = await startFeed(folder, hour.reference.url);
   }
   await caughtUp(adminUrls);
-  await until(() => subscriber.messages.filter(({ event }) => event === 'action.created').length >= hour.actions.length);
+  await until(
+    () => subscriber.messages.filter(({ event }) => event === 'action.created').length >= hour.actions.length,
+  );
   await caughtUp(adminUrls);
   expectAll(subscriber.messages, hour);
   const created = subscriber.messages.filter(({ event }) => event === 'question.created').map(({ id }) => id);
@@ -301,7 +303,9 @@ needsProgram('redis', 'a fleet', (path) => {
     // Each subscriber stays with the gateways that are left.
     const subscribers = [0, 1].map((index) => new Subscriber(() => [...fleet].at(-1 - index)?.url));
     await eventually(async () => {
-      const texts = await Promise.all(adminUrls().map(async (url) => (await callAt(url, '/metrics', { user: null })).text));
+      const texts = await Promise.all(
+        adminUrls().map(async (url) => (await callAt(url, '/metrics', { user: null })).text),
+      );
       const counts = texts.map((text) => Number(/^portico_changes_subscribers (\d+)$/m.exec(text)?.[1]));
       return counts.reduce((sum, count) => sum + count, 0) === 2;
     });

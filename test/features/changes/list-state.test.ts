@@ -39,7 +39,7 @@ function readFrom(
 ): ReadingResult & { readonly pages: number } {
   const reading = beginReading(state, isSorted, { maxItems, maxKnown });
   let pages = 0;
-  for (let more = true; more; ) {
+  for (let more = true; more;) {
     const items = pageOf(reading.nextPage);
     pages += 1;
     more = reading.add(
@@ -56,7 +56,11 @@ const slice = (items: readonly Item[], page: number) => items.slice(page * PAGE,
 const sorted = (items: readonly Item[]) => items.toSorted((a, b) => b.at - a.at);
 const words = ({ changes }: Pick<ReadingResult, 'changes'>) => changes.map(({ what, item }) => `${item.id} ${what}`);
 const things = (count: number, from = 0): Item[] =>
-  Array.from({ length: count }, (_, index) => ({ id: `t${from + index}`, at: 1_000 + from + index, created: 1_000 + from + index }));
+  Array.from({ length: count }, (_, index) => ({
+    id: `t${from + index}`,
+    at: 1_000 + from + index,
+    created: 1_000 + from + index,
+  }));
 
 describe('a sorted list', () => {
   it('has a first reading of one page, which finds no changes', () => {
@@ -97,7 +101,11 @@ describe('a sorted list', () => {
     });
     const third = readFrom(second.state, (page) => slice(now, page));
     const found = [...words(second), ...words(third)].toSorted();
-    expect(found).toEqual(things(2 * PAGE, 500).map(({ id }) => `${id} created`).toSorted());
+    expect(found).toEqual(
+      things(2 * PAGE, 500)
+        .map(({ id }) => `${id} created`)
+        .toSorted(),
+    );
   });
 
   it('tells an item once if pages repeat it because something was added in between', () => {
@@ -172,7 +180,10 @@ describe('a list in no particular order', () => {
     const items = things(50);
     const first = readFrom(UNREAD, (page) => slice(items, page), UNSORTED);
     expect(first).toMatchObject({ pages: 3, changes: [] });
-    const later = [{ id: 'a', at: 1 }, ...items.map((item) => (item.id === 't40' ? Object.assign({}, item, { at: 2 }) : item))];
+    const later = [
+      { id: 'a', at: 1 },
+      ...items.map((item) => (item.id === 't40' ? Object.assign({}, item, { at: 2 }) : item)),
+    ];
     expect(words(readFrom(first.state, (page) => slice(later, page), UNSORTED)).toSorted()).toEqual([
       'a created',
       't40 changed',
@@ -182,7 +193,12 @@ describe('a list in no particular order', () => {
   it('continues a first reading that was interrupted, and then tells what was created behind it', () => {
     const items = things(50);
     const reading = beginReading(UNREAD, false, { maxItems: 1_000 });
-    expect(reading.add(slice(items, 0).map((item) => toRead(item, false)), false)).toBe(true);
+    expect(
+      reading.add(
+        slice(items, 0).map((item) => toRead(item, false)),
+        false,
+      ),
+    ).toBe(true);
     const partial = parseState(JSON.stringify(reading.partial())) ?? UNREAD;
     expect(partial).toMatchObject({ isBegun: false, pagesKnown: 1 });
     // The process ends here, and an item is created on the page that was read.
@@ -200,7 +216,8 @@ describe('a list in no particular order', () => {
 
   it('forgets items that have been absent for several readings', () => {
     let { state } = readFrom(UNREAD, (page) => slice(things(10), page), UNSORTED);
-    for (let round = 0; round < 3; round += 1) ({ state } = readFrom(state, (page) => slice(things(5), page), UNSORTED));
+    for (let round = 0; round < 3; round += 1)
+      ({ state } = readFrom(state, (page) => slice(things(5), page), UNSORTED));
     expect(state.known).toHaveLength(5);
   });
 });

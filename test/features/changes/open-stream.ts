@@ -41,7 +41,11 @@ export interface OpenStream {
 export async function openStream(
   origin: string,
   target: string,
-  { user = 'admin', password = user ?? '', headers = {} }: {
+  {
+    user = 'admin',
+    password = user ?? '',
+    headers = {},
+  }: {
     readonly user?: string | null;
     readonly password?: string;
     readonly headers?: Readonly<Record<string, string>>;

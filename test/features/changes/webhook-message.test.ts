@@ -45,10 +45,14 @@ describe('a signed message', () => {
     expect(headers['webhook-signature']?.split(' ')).toHaveLength(2);
   });
 
-  it.each(['', 'whsec_', 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'whsec_c2hvcnQ=', `${KEY}!`, Array(4).fill(KEY).join('\n')])(
-    'has no keys such as %j',
-    (text) => expect(readKeys(text)).toBeUndefined(),
-  );
+  it.each([
+    '',
+    'whsec_',
+    'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    'whsec_c2hvcnQ=',
+    `${KEY}!`,
+    Array(4).fill(KEY).join('\n'),
+  ])('has no keys such as %j', (text) => expect(readKeys(text)).toBeUndefined());
 });
 
 describe('a message to a chat', () => {

@@ -7,7 +7,14 @@ import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
 
 /** How each outcome of a reading is shown. */
-const OUTCOMES = { complete: 'good', unsorted: 'warn', truncated: 'bad', invalid: 'bad', failed: 'bad', refused: 'bad' };
+const OUTCOMES = {
+  complete: 'good',
+  unsorted: 'warn',
+  truncated: 'bad',
+  invalid: 'bad',
+  failed: 'bad',
+  refused: 'bad',
+};
 
 /** The page about the change feed: the lists that are read, the webhooks, and the latest events without their data. */
 export function Page({ shownError }) {
@@ -98,7 +105,8 @@ export function Page({ shownError }) {
           cell: (row) =>
             row.dead.length === 0
               ? count(0)
-              : html`${count(row.dead.length)} <button type="button" onClick=${() => setRetrying(row.name)}>Send again</button>`,
+              : html`${count(row.dead.length)}
+                  <button type="button" onClick=${() => setRetrying(row.name)}>Send again</button>`,
         },
       ]}
     />
