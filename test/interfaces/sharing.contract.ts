@@ -56,6 +56,11 @@ export function sharingContract(open: () => Promise<SharingSetting>): void {
     });
   });
 
+  it('opens for its purpose what another one has sealed', () => {
+    const sealed = here.seal.seal('purpose', Buffer.from('text'));
+    expect(there.seal.open('purpose', sealed)?.toString()).toBe('text');
+  });
+
   describe('a claim', () => {
     it('is held by one at a time', async () => {
       const [one, other] = [here.claims('upload'), there.claims('upload')];
@@ -66,6 +71,13 @@ export function sharingContract(open: () => Promise<SharingSetting>): void {
       await claimed(claims.find((claim) => typeof claim === 'object') ?? 'none').release(true);
       expect(await one.look('key')).toBeUndefined();
       expect(typeof (await one.take('key', LONG))).toBe('object');
+    });
+
+    it('on one kind of work does not affect another kind', async () => {
+      await here.claims('work').take('key', LONG);
+      expect(await there.claims('work').look('key')).toBe('taken');
+      expect(await there.claims('page').look('key')).toBeUndefined();
+      expect(await there.claims('upload').look('key')).toBeUndefined();
     });
 
     // A gateway that was killed cannot release its claim.
