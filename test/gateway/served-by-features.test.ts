@@ -2,8 +2,9 @@ import { Type } from 'typebox';
 import { afterEach, expect, it } from 'vitest';
 import { GatewayError } from '../../src/engine/errors/gateway-error.ts';
 import type { Feature, FeatureContext } from '../../src/engine/feature.ts';
-import type { TakenRequest } from '../../src/engine/http/public-app.ts';
+import type { TakenRequest } from '../../src/engine/http/public-handler.ts';
 import { basic } from '../builders/call.ts';
+import { fastHash } from '../builders/fast-roles.ts';
 import { exampleResponse } from '../builders/example-response.ts';
 import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../builders/test-gateway.ts';
@@ -45,7 +46,9 @@ it('a feature can serve a path of its own, with the callers and headers of all o
   const { gateway } = await start(async (request, end) => {
     const caller = await request.authenticate();
     request.begin(200, ['Content-Type', 'text/plain']);
-    end(`${request.method} ${request.path}?${request.query} ${request.header('x-own')} ${caller.mayUse('listActions')}`);
+    end(
+      `${request.method} ${request.path}?${request.query} ${request.header('x-own')} ${caller.mayUse('listActions')}`,
+    );
   });
   const served = await gateway.call('/own/path?a=1', { headers: { 'X-Own': 'header', 'X-Request-Id': 'id-1' } });
   expect(served).toMatchObject({ status: 200, text: 'GET /own/path?a=1 header true' });
@@ -80,9 +83,16 @@ it('a caller is authenticated again with the configuration in use', async () => 
   const [request] = taken;
   const may = async () => (await request?.authenticate())?.mayUse('listQuestions');
   expect(await may()).toBe(true);
-  const roles = JSON.stringify({ roles: { anonymous: { permissions: [] } }, accounts: [] });
-  await gateway.reload({ roles });
-  expect(await may().catch(() => false)).toBe(false);
+  const passwordHash = await fastHash('alice');
+  const roles = (permissions: readonly string[]) =>
+    JSON.stringify({
+      roles: { anonymous: { permissions: [] }, reader: { permissions } },
+      accounts: [{ name: 'alice', demo: true, roles: ['reader'], passwordHash }],
+    });
+  expect(await gateway.reload({ roles: roles([]) })).toMatchObject({ outcome: 'applied' });
+  expect(await may()).toBe(false);
+  expect(await gateway.reload({ roles: roles(['View the questions list']) })).toMatchObject({ outcome: 'applied' });
+  expect(await may()).toBe(true);
 });
 
 it('a feature knows what an account may do, and asks the upstream with headers of the gateway only', async () => {

@@ -1,7 +1,5 @@
 import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
 import express, { type Express, type RequestHandler } from 'express';
-import { countedAs } from '../model/principal.ts';
-import { authenticateAt } from '../pipeline/dispatch.ts';
 import { allowedMethods } from '../pipeline/undocumented/policy.ts';
 import { createArrivalReader, type HttpArrival } from './arrival.ts';
 import {
@@ -9,9 +7,10 @@ import {
   type PublicHandler,
   type PublicServices,
   recordAtEnd,
+  type TakenRequest,
+  takenRequest,
   traceOf,
 } from './public-handler.ts';
-import { writeError } from './write-error.ts';
 import { addEdgeHeaders } from './write-reply.ts';
 
 /**
@@ -42,34 +41,6 @@ export interface PublicPort {
    * or its response begins. Returns undefined if the gateway will refuse the request because of its head.
    */
   take(req: IncomingMessage, res: ServerResponse): TakenRequest | undefined;
-}
-
-/** A request that a feature serves itself. */
-export interface TakenRequest {
-  readonly method: string;
-  /** The raw path, without the prefix that only clients use. */
-  readonly path: string;
-  /** The raw query, without the question mark. */
-  readonly query: string | undefined;
-  /** Returns the value of a header, whose name is given in small letters. */
-  header(name: string): string | undefined;
-  /**
-   * Authenticates the caller, as if the check were enforced. Rejects with a `GatewayError` if the caller is refused. Can be
-   * called again later: the result is what the configuration in use and the verifier then say.
-   */
-  authenticate(): Promise<TakenBy>;
-  /** Responds with an error. */
-  refuse(error: unknown): void;
-  /** Writes the head of the response, whose body the feature writes and ends. `headers` alternates names and values. */
-  begin(status: number, headers: readonly string[]): void;
-}
-
-/** The caller of a request that a feature serves itself. */
-export interface TakenBy {
-  /** The text under which limits count the caller. */
-  readonly countedAs: string;
-  /** Returns whether the caller certainly may use an operation. */
-  mayUse(operation: string): boolean;
 }
 
 /** The services and settings of the public side and of the middleware in front of it. */
@@ -174,57 +145,6 @@ function createPort(services: PublicAppServices, latest: () => PublicAppServices
       }
     },
   };
-}
-
-function takenRequest(
-  { req, res, arrival, path, query }: Taking,
-  services: PublicAppServices,
-  latest: () => PublicAppServices,
-): TakenRequest {
-  const trace = traceOf(arrival);
-  let isRecorded = false;
-  return {
-    method: arrival.method,
-    path,
-    query,
-    header: (name) => req.headers[name]?.toString(),
-    async authenticate() {
-      const { gateway, clock } = latest();
-      // What is found out while the response is written comes too late for the request's trace.
-      const principal = await authenticateAt(gateway, arrival, isRecorded ? traceOf(arrival) : trace, {
-        level: 'enforce',
-        needsCredential: false,
-        needsVerification: true,
-        now: clock(),
-      });
-      const grants = gateway.grantsOf(principal);
-      return { countedAs: countedAs(principal), mayUse: (operation) => gateway.mayUse(operation, grants) };
-    },
-    refuse(error) {
-      writeError(error, req, res, trace, services);
-      if (!isRecorded) recordAtEnd({ res, trace }, services);
-      isRecorded = true;
-    },
-    begin(status, headers) {
-      const list = [...headers];
-      addEdgeHeaders(list, trace, services);
-      res.writeHead(status, list);
-      // The response may last for days, so its end is not that of the request.
-      trace.status = status;
-      trace.seconds = Math.max(0, services.clock() - trace.startedAt) / 1000;
-      services.record(trace);
-      isRecorded = true;
-    },
-  };
-}
-
-/** A request, and the parts of its target. */
-interface Taking {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
-  readonly arrival: HttpArrival;
-  readonly path: string;
-  readonly query: string | undefined;
 }
 
 /** Returns the methods of the operations at a path, or undefined if the path is undocumented or refused. */

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../../engine/errors/gateway-error.ts';
-import type { PublicMiddleware, TakenRequest } from '../../engine/http/public-app.ts';
+import type { PublicMiddleware } from '../../engine/http/public-app.ts';
+import type { TakenRequest } from '../../engine/http/public-handler.ts';
 import { RedisUnavailable } from '../../engine/sharing/redis/connect-redis.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { atomFeed } from './atom.ts';

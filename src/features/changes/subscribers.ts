@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { TakenBy, TakenRequest } from '../../engine/http/public-app.ts';
+import type { TakenBy, TakenRequest } from '../../engine/http/public-handler.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { eventJson, type FeedEvent, publicId } from './event.ts';
 import type { FeedStore } from './feed-store.ts';
