@@ -74,7 +74,7 @@ export function traceOf(arrival: HttpArrival): Trace {
  */
 function handleRequest(request: Handled, services: PublicServices): Promise<unknown> | undefined {
   const { req, res, arrival, trace } = request;
-  const fail = (thrown: unknown) => writeError(thrown, req, res, trace, services);
+  const fail = (thrown: unknown) => respondWithError(request, thrown, services);
   try {
     const fault = services.checkHead?.(req);
     if (fault !== undefined) throw fault;
@@ -89,6 +89,14 @@ function handleRequest(request: Handled, services: PublicServices): Promise<unkn
     fail(thrown);
     return undefined;
   }
+}
+
+function respondWithError(
+  { req, res, trace }: Omit<Handled, 'arrival'>,
+  thrown: unknown,
+  services: WriteErrorOptions,
+): void {
+  writeError(thrown, req, res, trace, services);
 }
 
 function respond(
@@ -264,7 +272,7 @@ export function takenRequest(
       return { countedAs: countedAs(principal), mayUse: (operation) => gateway.mayUse(operation, grants) };
     },
     refuse(error) {
-      writeError(error, req, res, trace, services);
+      respondWithError({ req, res, trace }, error, services);
       if (!isRecorded) recordAtEnd({ res, trace }, services);
       isRecorded = true;
     },
