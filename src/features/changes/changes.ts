@@ -94,7 +94,7 @@ export const changes = {
   },
   auditRules: [
     {
-      id: 'changes-in-memory',
+      id: 'events-in-memory',
       severity: 'medium',
       key: '/changes/folder',
       realOnly: true,

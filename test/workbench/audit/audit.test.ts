@@ -272,6 +272,10 @@ const ROWS: Readonly<Record<string, readonly [risky: Situation, fixed: Situation
   ],
   'ledger-in-memory': [{ config: strict({ ledger: { file: ':memory:' } }) }, { config: strict() }],
   'changes-in-memory': [{ config: strict({ levels: { file: ':memory:' } }) }, { config: strict() }],
+  'events-in-memory': [
+    { config: strict({ changes: { lists: [], folder: ':memory:' } }) },
+    { config: strict({ changes: { lists: [] } }) },
+  ],
   'no-baseline': [{ config: strict() }, { config: strict({ contract: { baseline: 'baseline.json' } }) }],
   'no-release': [{ config: strict() }, { config: strict({ release: '2026.11' }) }],
   'levels-lowered': [
