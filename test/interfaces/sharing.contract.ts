@@ -85,7 +85,7 @@ export function sharingContract(open: () => Promise<SharingSetting>): void {
       const [one, other] = [here.claims('page'), there.claims('page')];
       await one.take('dead', SHORT);
       const renewed = claimed(await one.take('renewed', LONG));
-      await renewed.renew(SHORT);
+      expect(await renewed.renew(SHORT)).toBe(true);
       await passes(SHORT, async () => (await other.look('dead')) === undefined);
       await passes(SHORT, async () => (await other.look('renewed')) === undefined);
       expect(typeof (await other.take('dead', LONG))).toBe('object');
@@ -97,7 +97,7 @@ export function sharingContract(open: () => Promise<SharingSetting>): void {
       const late = claimed(await claims.take('key', SHORT));
       await passes(SHORT, async () => (await claims.look('key')) === undefined);
       await there.claims('page').take('key', LONG);
-      await late.renew(0);
+      expect(await late.renew(0)).toBe(false);
       await late.release(false);
       expect(await claims.look('key')).toBe('taken');
     });

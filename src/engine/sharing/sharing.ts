@@ -119,8 +119,11 @@ export interface Claims {
 
 /** A claim on a key. */
 export interface Claim {
-  /** Extends the claim to `ms` milliseconds from now, if it still exists. */
-  renew(ms: number): Soon<void>;
+  /**
+   * Extends the claim to `ms` milliseconds from now, if it still exists. Returns whether it does; false also if the others
+   * cannot be reached, because another gateway may then hold the key.
+   */
+  renew(ms: number): Soon<boolean>;
   /** Frees the key, if this claim still holds it, and tells those who listen whether the work succeeded. */
   release(succeeded: boolean): Soon<void>;
 }

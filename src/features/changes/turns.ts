@@ -41,21 +41,25 @@ export function createTurns(
 
   const ask = async (): Promise<boolean> => {
     const now = clock();
-    if (held !== undefined && now < held.until) {
-      // An early renewal leaves enough time for the next one.
-      if (held.until - now > LEASE_MS / 2) return true;
+    // An early renewal leaves enough time for the next one.
+    if (held !== undefined && held.until - now > LEASE_MS / 2) return true;
+    if (held !== undefined && now < held.until && (await held.claim.renew(LEASE_MS))) {
       held.until = now + LEASE_MS;
-      await held.claim.renew(LEASE_MS);
       return true;
     }
-    if (now < tryAt) return false;
     await held?.claim.release(false);
     held = undefined;
+    if (now < tryAt) return false;
+    tryAt = now + TRY_MS;
     const claim = await claims.take('changes', LEASE_MS);
-    tryAt = clock() + TRY_MS;
     if (typeof claim === 'string') return false;
+    // If the others cannot be reached, a claim counts only in this process. It can be renewed only if it counts for all.
+    if (!(await claim.renew(LEASE_MS))) {
+      await claim.release(false);
+      return false;
+    }
     held = { claim, until: now + LEASE_MS };
-    return canReach();
+    return true;
   };
 
   return {

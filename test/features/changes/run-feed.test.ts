@@ -16,7 +16,7 @@ import { cleanUpAfterTest } from '../../builders/clean-up.ts';
 import { closeServer } from '../../builders/close-server.ts';
 import { fastRoles } from '../../builders/fast-roles.ts';
 import { needsProgram } from '../../builders/needs-program.ts';
-import { startRedisServer } from '../../builders/redis-server.ts';
+import { PATIENT, startRedisServer } from '../../builders/redis-server.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
 import { createTestClock } from '../../builders/test-clock.ts';
 import { eventually, until } from '../../builders/until.ts';
@@ -283,7 +283,7 @@ needsProgram('redis', 'a fleet', (path) => {
   it('tells an hour of writes completely, once and in order, although the gateway at work is killed', async () => {
     const redis = await startRedisServer(path);
     const hour = await startHour(12);
-    const folder = await configFolder({}, { redis: { url: redis.url } });
+    const folder = await configFolder({}, { redis: { ...PATIENT, url: redis.url } });
     const fleet = new Set([
       await startFeed(folder, hour.reference.url),
       await startFeed(folder, hour.reference.url),
