@@ -145,6 +145,8 @@ export function createFeed(
     lineage = await Promise.resolve(known)
       .then(() => store.lineage())
       .catch(() => known);
+    // The numbers of events begin again, so subscribers would wait for events that they regard as old.
+    if (known !== '' && lineage !== known) subscribers.endAll('history');
   };
   // Streams would keep a gateway that closes waiting. Their clients connect to another one.
   const sweep = () => (context.gateway().isClosing() ? subscribers.close() : subscribers.sweep());

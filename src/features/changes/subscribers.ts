@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { GatewayError } from '../../engine/errors/gateway-error.ts';
 import type { TakenBy, TakenRequest } from '../../engine/http/public-handler.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { eventJson, type FeedEvent, publicId } from './event.ts';
@@ -30,6 +31,9 @@ export interface Subscribers {
   readonly tell: () => void;
   /** Sends heartbeats, and what `tell` was not called for, and checks who is slow or must be verified again. */
   sweep(): void;
+  /** Ends all streams, whose clients can connect again. */
+  endAll(reason: Disconnect): void;
+  /** Ends all streams, and opens no more. */
   close(): void;
 }
 
@@ -71,8 +75,8 @@ export function createSubscribers({ store, lineage, clock, limits, onEnd }: Subs
       if (first.number > stream.cursor + 1 && (await store.range()).removed > stream.cursor)
         return end(stream, 'history');
       // What the caller may see, and whether the caller may still see anything, is found out before each delivery.
-      const caller = await request.authenticate().catch(() => undefined);
-      if (caller === undefined) return end(stream, 'revoked');
+      const caller = await authenticated(request);
+      if (typeof caller === 'string') return end(stream, caller);
       stream.checkedAt = clock();
       let text = '';
       for (const event of events) {
@@ -115,8 +119,8 @@ export function createSubscribers({ store, lineage, clock, limits, onEnd }: Subs
 
   const recheck = async (stream: Stream) => {
     stream.checkedAt = clock();
-    const caller = await stream.subscription.request.authenticate().catch(() => undefined);
-    if (caller === undefined) end(stream, 'revoked');
+    const caller = await authenticated(stream.subscription.request);
+    if (typeof caller === 'string') end(stream, caller);
   };
 
   const end = (stream: Stream, reason: Disconnect) => {
@@ -178,11 +182,21 @@ export function createSubscribers({ store, lineage, clock, limits, onEnd }: Subs
           stall(stream);
       }
     },
+    endAll: (reason) => open.forEach((stream) => end(stream, reason)),
     close() {
       isClosed = true;
-      for (const stream of open) end(stream, 'closing');
+      open.forEach((stream) => end(stream, 'closing'));
     },
   };
+}
+
+/** Returns the caller, or why the stream must end. Without a verdict on the credential, nothing may be sent. */
+async function authenticated(request: TakenRequest): Promise<TakenBy | Disconnect> {
+  try {
+    return await request.authenticate();
+  } catch (error) {
+    return error instanceof GatewayError && (error.status === 401 || error.status === 403) ? 'revoked' : 'failed';
+  }
 }
 
 interface Stream {

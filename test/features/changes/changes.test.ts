@@ -352,15 +352,15 @@ describe('reading lists', () => {
     const from = upstream.requests.length;
     const startedAt = clock();
     let id = 100;
-    while (clock() - startedAt < 600_000) {
+    while (clock() - startedAt < 60_000) {
       lists.add('questions', (id += 1));
-      clock.advance(1);
-      await new Promise((resolve) => setImmediate(resolve));
+      clock.advance(0.5);
+      // Each response gives the feed time to send more requests than it may.
+      for (let turn = 0; turn < 8; turn += 1) await gateway.admin('/livez');
     }
-    await readEachList();
     const minutes = (clock() - startedAt) / 60_000;
     const sent = upstream.requests.length - from;
-    expect(sent).toBeGreaterThan(0);
+    expect(sent).toBeGreaterThan(5);
     expect(sent).toBeLessThanOrEqual(Math.ceil(minutes * 10) + 1);
   });
 

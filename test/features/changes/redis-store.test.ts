@@ -42,6 +42,17 @@ needsProgram('redis', 'a store in Redis', (path) => {
     expect((await store.after(0, 10)).map(({ number }) => number)).toEqual([2]);
   });
 
+  it('has another identity once its data is lost', async () => {
+    const prefix = `t${randomUUID()}`;
+    const redis = await connect(prefix);
+    const store = openRedisStore(redis, createSeal([KEY]), LIMITS);
+    const before = await store.lineage();
+    expect(await store.lineage()).toBe(before);
+    const keys = (await redis.command('', ['KEYS', `*${prefix}*`])) as string[];
+    for (const key of keys) await redis.command(key, ['DEL', key]);
+    expect(await store.lineage()).not.toBe(before);
+  });
+
   it('tells the other gateways of new events', async () => {
     const prefix = `t${randomUUID()}`;
     const other = openRedisStore(await connect(prefix), createSeal([KEY]), LIMITS);
