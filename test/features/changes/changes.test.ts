@@ -346,7 +346,7 @@ describe('an Atom feed', () => {
 
 describe('reading lists', () => {
   it('keeps to the budget of requests, whatever the number of subscribers', async () => {
-    const { gateway, upstream, lists, clock, readEachList } = await start({ requestsPerMinute: 10, everySeconds: 1 });
+    const { gateway, upstream, lists, clock, readEachList } = await start({ requestsPerMinute: 4, everySeconds: 1 });
     await readEachList();
     for (let count = 0; count < 10; count += 1) await openStream(gateway.url, EVENTS);
     const from = upstream.requests.length;
@@ -354,14 +354,14 @@ describe('reading lists', () => {
     let id = 100;
     while (clock() - startedAt < 60_000) {
       lists.add('questions', (id += 1));
-      clock.advance(0.5);
+      clock.advance(0.25);
       // Each response gives the feed time to send more requests than it may.
       for (let turn = 0; turn < 8; turn += 1) await gateway.admin('/livez');
     }
     const minutes = (clock() - startedAt) / 60_000;
     const sent = upstream.requests.length - from;
-    expect(sent).toBeGreaterThan(5);
-    expect(sent).toBeLessThanOrEqual(Math.ceil(minutes * 10) + 1);
+    expect(sent).toBeGreaterThan(1);
+    expect(sent).toBeLessThanOrEqual(Math.ceil(minutes * 4) + 1);
   });
 
   it('tells nothing of a page that violates the contract, and says so in a metric', async () => {
