@@ -178,8 +178,16 @@ export function createFeed(
     subscribers,
     store,
     lineage: () => lineage,
-    path: `${base}events`,
-    middleware: serveEvents({ base, lists, store, lineage: () => lineage, subscribers, clock }),
+    path: `${settings.publicBasePath}${base}events`,
+    middleware: serveEvents({
+      base,
+      publicBasePath: settings.publicBasePath,
+      lists,
+      store,
+      lineage: () => lineage,
+      subscribers,
+      clock,
+    }),
     isWorking: () => isMine,
     open: readLineage,
     start() {

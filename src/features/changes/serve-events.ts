@@ -23,6 +23,8 @@ export const FEED_UNAVAILABLE = { code: 'feed_unavailable', status: 503, title: 
 export interface ServeParts {
   /** The path under which the feed is served, with a slash at both ends. */
   readonly base: string;
+  /** The prefix of clients' paths. Empty if there is none. */
+  readonly publicBasePath: string;
   readonly lists: readonly FollowedList[];
   readonly store: FeedStore;
   /** Returns the identity of the store. Empty until it is known. */
@@ -84,13 +86,13 @@ async function atom(
   request: TakenRequest,
   res: ServerResponse,
   { operation }: FollowedList,
-  { store, lineage: lineageOf, clock, base }: ServeParts,
+  { store, lineage: lineageOf, clock, base, publicBasePath }: ServeParts,
 ): Promise<void> {
   const lineage = lineageOf();
   const caller = await request.authenticate();
   if (!caller.mayUse(operation.id)) throw denied(operation.id);
   const events = await store.latest(operation.id, ATOM_ENTRIES);
-  const self = `${base}${operation.id}.atom`;
+  const self = `${publicBasePath}${base}${operation.id}.atom`;
   const body = atomFeed({ list: operation.id, summary: operation.summary, lineage, at: clock(), self }, events);
   request.begin(200, [
     'Content-Type',

@@ -149,6 +149,42 @@ describe('an event stream', () => {
     expect((await byQuery.received(1))[0]?.data.target.id).toBe('12');
   });
 
+  it('continues in the same place after a reload that changes the options of the feed', async () => {
+    const setup = await start({ everySeconds: 1 });
+    const { gateway, lists, folder, readEachList } = setup;
+    await readEachList();
+    const stream = await openStream(gateway.url, EVENTS);
+    lists.add('questions', 10);
+    await readEachList();
+    const [one] = await stream.received(1);
+    lists.add('questions', 11);
+    const changes = {
+      username: 'admin',
+      passwordFile: join(folder, 'password'),
+      folder: join(folder, 'changes'),
+      requestsPerMinute: 6_000,
+      everySeconds: 2,
+    };
+    expect(await gateway.reload({ config: { changes } })).toMatchObject({ outcome: 'applied' });
+    await until(stream.isEnded);
+    lists.add('questions', 12);
+    await readEachList();
+    await readEachList();
+    const again = await openStream(gateway.url, EVENTS, { headers: { 'Last-Event-ID': one?.id ?? '' } });
+    expect((await again.received(2)).map(({ data }) => data.target.id)).toEqual(['11', '12']);
+    await readEachList();
+    expect(again.messages).toHaveLength(2);
+  });
+
+  it('is at the prefix that clients use', async () => {
+    const { gateway, readEachList } = await start({}, { config: { publicBasePath: '/qa' } });
+    await readEachList();
+    expect((await openStream(gateway.url, `/qa${EVENTS}`)).status).toBe(200);
+    const feed = await gateway.call('/qa/services/v2/changes/listQuestions.atom');
+    expect(feed.text).toContain('href="/qa/services/v2/changes/listQuestions.atom"');
+    expect((await gateway.call(EVENTS)).status).toBe(404);
+  });
+
   it('refuses an id before which events have been removed, and says how to continue', async () => {
     const { gateway, lists, readEachList } = await start({ maxEvents: 100 });
     await readEachList();
