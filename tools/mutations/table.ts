@@ -59,7 +59,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/features/changes/subscribers.ts',
-    find: "const caller = await request.authenticate().catch(() => undefined); if (caller === undefined) return end(stream, 'revoked');",
+    find: "const caller = await authenticated(request); if (typeof caller === 'string') return end(stream, caller);",
     replace: 'const { caller } = subscription;',
     test: 'test/features/changes/changes.test.ts',
     why: 'a subscriber whose permissions have ended still receives items',

@@ -9,6 +9,9 @@ import type { RunningFeed } from './run-feed.ts';
 /** The number of events on the page. */
 const SHOWN_EVENTS = 50;
 
+/** The names of the changes that operators can make, by the ends of their paths. */
+export const ACTIONS = { '/retry': 'dead letters sent again' };
+
 /** Returns the page about the lists that are read, the webhooks, and the latest events, without their data. */
 export function changesPage(feed: RunningFeed): OperatorPage {
   return {
@@ -16,7 +19,7 @@ export function changesPage(feed: RunningFeed): OperatorPage {
     title: 'Changes',
     position: 70,
     folder: join(import.meta.dirname, 'pages'),
-    actions: { '/retry': 'dead letters sent again' },
+    actions: ACTIONS,
     data: (guard) => changesRouter(feed, [guard]),
   };
 }

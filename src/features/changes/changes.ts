@@ -2,7 +2,7 @@ import type { Feature } from '../../engine/feature.ts';
 import { closestName } from '../../lib/closest-name.ts';
 import { StartFault } from '../../engine/model/fault.ts';
 import { CHANGES_METRICS, registerCounters, registerGauges } from './changes-metrics.ts';
-import { changesPage, changesRouter } from './changes-page.ts';
+import { ACTIONS, changesPage, changesRouter } from './changes-page.ts';
 import { type FeedStore, FeedStoreError } from './feed-store.ts';
 import { followedLists, whyNotFollowed } from './followed-list.ts';
 import { options } from './options.ts';
@@ -136,7 +136,7 @@ export const changes = {
       // In observe mode, the same path may mean something to the upstream.
       middleware: settings.mode.transparent || prepared.authorization === undefined ? [] : [feed.middleware],
       pages: [changesPage(feed)],
-      adminRoutes: [{ path: '/changes', access: 'operator', handler: changesRouter(feed) }],
+      adminRoutes: [{ path: '/changes', access: 'operator', handler: changesRouter(feed), actions: ACTIONS }],
     };
   },
 } as const satisfies Feature<typeof options, ReadSecrets>;
