@@ -216,6 +216,11 @@ export interface RunningFeature {
   describe?(plan: Plan, exchange: Exchange): readonly (readonly [name: string, text: string])[];
   /** Express middleware on the public side, before the gateway. It may respond to a request or change the response. */
   readonly middleware?: readonly PublicMiddleware[];
+  /**
+   * Returns the methods that the middleware serves at a path of its own, so that web pages from other origins may use them
+   * as far as they may use documented paths.
+   */
+  methodsAt?(path: string): readonly string[] | undefined;
   /** The parts of the admin side that belong to the feature. Read when new requests begin to use this run. */
   readonly adminRoutes?: readonly AdminRoute[];
   /** The feature's pages for operators. */

@@ -32,6 +32,8 @@ export interface RunningFeatures {
   /** Returns what the features say about a request in `portico explain`. */
   describe: NonNullable<RunningFeature['describe']>;
   readonly middleware: readonly PublicMiddleware[];
+  /** Returns the methods that a feature serves at a path of its own. */
+  methodsAt: NonNullable<RunningFeature['methodsAt']>;
   /** The observers of messages, joined to one. */
   readonly messages: MessageObserver;
   /** Adds the features' headers to a reply. `headers` alternates names and values. */
@@ -209,12 +211,20 @@ export function joinFeatures<Context extends FeatureNeeds>(
   });
   const running = named.map((one) => one.running);
   const withHeaders = running.filter((one) => one.addHeaders !== undefined);
+  const withPaths = running.filter((one) => one.methodsAt !== undefined);
   const withMembers = running.filter((one) => one.logMembers !== undefined);
   return {
     verifiers: running.flatMap(({ verifiers = [] }) => verifiers),
     stages: running.flatMap(({ stages = [] }) => stages),
     passive: running.flatMap(({ stages = [], passiveStages = stages }) => passiveStages),
     middleware: running.flatMap(({ middleware = [] }) => middleware),
+    methodsAt(path) {
+      for (const one of withPaths) {
+        const methods = one.methodsAt?.(path);
+        if (methods !== undefined) return methods;
+      }
+      return undefined;
+    },
     messages: joinObservers(running.flatMap(({ messages }) => messages ?? [])),
     describe: (plan, exchange) => running.flatMap((one) => one.describe?.(plan, exchange) ?? []),
     addHeaders(trace, headers) {

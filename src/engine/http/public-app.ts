@@ -27,8 +27,8 @@ export type PublicMiddleware = (
 /** What middleware on the public side can use of the gateway. */
 export interface PublicPort {
   /**
-   * Returns the methods that the contract documents for a request's path. Returns undefined if the path is undocumented
-   * or the gateway will refuse the request because of its head.
+   * Returns the methods that the contract documents for a request's path, or that a feature serves there. Returns undefined
+   * if the path is undocumented or the gateway will refuse the request because of its head.
    */
   documentedMethods(req: IncomingMessage): readonly string[] | undefined;
   /**
@@ -47,6 +47,8 @@ export interface PublicPort {
 export interface PublicAppServices extends PublicServices {
   /** The middleware of the features, in their order. */
   readonly middleware: readonly PublicMiddleware[];
+  /** Returns the methods that a feature serves at a path of its own. */
+  readonly methodsAt: (path: string) => readonly string[] | undefined;
 }
 
 /** The public side's Express app. A reload replaces its services, including the middleware. */
@@ -148,7 +150,10 @@ function createPort(services: PublicAppServices, latest: () => PublicAppServices
 }
 
 /** Returns the methods of the operations at a path, or undefined if the path is undocumented or refused. */
-function documentedMethods(arrival: HttpArrival, { gateway }: PublicServices): readonly string[] | undefined {
+function documentedMethods(
+  arrival: HttpArrival,
+  { gateway, methodsAt }: PublicAppServices,
+): readonly string[] | undefined {
   let path: string;
   try {
     ({ path } = arrival);
@@ -157,5 +162,5 @@ function documentedMethods(arrival: HttpArrival, { gateway }: PublicServices): r
     return undefined;
   }
   const match = gateway.contract.match(path);
-  return match && allowedMethods(match.byMethod);
+  return match === undefined ? methodsAt(path) : allowedMethods(match.byMethod);
 }

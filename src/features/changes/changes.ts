@@ -134,7 +134,8 @@ export const changes = {
       use: feed.start,
       close: feed.close,
       // In observe mode, the same path may mean something to the upstream.
-      middleware: settings.mode.transparent || prepared.authorization === undefined ? [] : [feed.middleware],
+      ...(!settings.mode.transparent &&
+        prepared.authorization !== undefined && { middleware: [feed.middleware], methodsAt: feed.methodsAt }),
       pages: [changesPage(feed)],
       adminRoutes: [{ path: '/changes', access: 'operator', handler: changesRouter(feed), actions: ACTIONS }],
     };

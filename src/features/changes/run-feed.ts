@@ -35,6 +35,8 @@ export interface RunningFeed {
   /** The path under which subscribers find the feed. */
   readonly path: string;
   readonly middleware: PublicMiddleware;
+  /** Returns the methods of a path of the feed. */
+  methodsAt(path: string): readonly string[] | undefined;
   /** Returns whether this gateway reads the lists and sends webhooks, rather than another one. */
   isWorking(): boolean;
   open(): Promise<void>;
@@ -188,6 +190,7 @@ export function createFeed(
       subscribers,
       clock,
     }),
+    methodsAt: (path) => (path.startsWith(base) ? ['GET'] : undefined),
     isWorking: () => isMine,
     open: readLineage,
     start() {

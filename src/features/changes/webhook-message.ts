@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { trimEndOf } from '../../lib/trim-end.ts';
 import { type FeedEvent, OWN_SOURCE, publicId } from './event.ts';
 import type { WebhookOptions } from './options.ts';
 
@@ -22,7 +23,7 @@ export function readKeys(text: string): readonly Buffer[] | undefined {
   const keys = lines.flatMap((line) => {
     const encoded = line.startsWith(PREFIX) ? line.slice(PREFIX.length) : '';
     const key = Buffer.from(encoded, 'base64');
-    const isCanonical = key.toString('base64').replace(/=+$/, '') === encoded.replace(/=+$/, '');
+    const isCanonical = trimEndOf(key.toString('base64'), '=') === trimEndOf(encoded, '=');
     return isCanonical && key.length >= 24 && key.length <= 64 ? [key] : [];
   });
   return keys.length === lines.length && keys.length > 0 && keys.length <= MAX_KEYS ? keys : undefined;

@@ -176,6 +176,20 @@ describe('an event stream', () => {
     expect(again.messages).toHaveLength(2);
   });
 
+  it('can be read by a web page from an origin that may use the API', async () => {
+    const Origin = 'https://pages.example';
+    const { gateway, readEachList } = await start({}, { config: { cors: { origins: [Origin] } } });
+    await readEachList();
+    const ask = { 'Access-Control-Request-Method': 'GET', 'Access-Control-Request-Headers': 'authorization' };
+    const preflight = await gateway.call(EVENTS, { method: 'OPTIONS', user: null, headers: { Origin, ...ask } });
+    expect(preflight).toMatchObject({ status: 204, headers: { 'access-control-allow-methods': 'GET' } });
+    expect(preflight.headers['access-control-allow-headers']).toMatch(/authorization/i);
+    const stream = await openStream(gateway.url, EVENTS, { headers: { Origin } });
+    expect(stream.headers['access-control-allow-origin']).toBe(Origin);
+    const other = await openStream(gateway.url, EVENTS, { headers: { Origin: 'https://other.example' } });
+    expect(other.headers['access-control-allow-origin']).toBeUndefined();
+  });
+
   it('is at the prefix that clients use', async () => {
     const { gateway, readEachList } = await start({}, { config: { publicBasePath: '/qa' } });
     await readEachList();
