@@ -1,6 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import type { Feature } from './engine/feature.ts';
 import { baseline } from './features/baseline/baseline.ts';
+import { changes } from './features/changes/changes.ts';
 import { operatorConsole } from './features/console/console.ts';
 import { cors } from './features/cors/cors.ts';
 import { learning } from './features/learning/learning.ts';
@@ -26,6 +27,7 @@ const list = [
   operatorConsole,
   cors,
   learning,
+  changes,
   rateLimits,
   rehearsal,
   releaseDrift,

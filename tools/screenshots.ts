@@ -124,6 +124,7 @@ const clock = () => base + Math.min(STEP_MS - 1, Math.round(performance.now() - 
 const chaos = ['extra-field:legacyScore@6%60', 'wrong-type:creationDate@8%30', '500@15%6', 'missing-field:title@13%50'];
 const reference = await startReferenceServer({ complete: true, chaos });
 const roles = join(root, 'config', 'roles.yaml');
+writeFileSync(join(folder, 'feed-password'), 'admin\n', { mode: 0o600 });
 writeFileSync(join(folder, 'baseline.yaml'), 'accepted: []\n');
 const config = {
   listen: { port: 0, adminPort: 0, drainSeconds: 1 },
@@ -133,6 +134,7 @@ const config = {
   checks: { undocumented: 'report' },
   ledger: { file: ':memory:' },
   levels: { file: ':memory:' },
+  changes: { username: 'admin', passwordFile: 'feed-password', folder: ':memory:' },
   operations: { listArticles: { checks: { responses: 'enforce' } } },
 };
 writeFileSync(join(folder, 'portico.yaml'), JSON.stringify(config), { mode: 0o600 });

@@ -99,6 +99,11 @@ export function compileGateway(sources: PlanSources, features: readonly FeatureS
   const decidePermission: CompiledGateway['decidePermission'] = (permission, grants) =>
     decide(requirementOf(permission), grants, 'not-checked');
   const { grantsOf } = permissions;
+  const disabled = disabledOperations(settings, contract.operations);
+  const mayUse: CompiledGateway['mayUse'] = (id, grants) =>
+    plans.has(id) &&
+    !disabled.has(id) &&
+    decide(permissions.requirementOf(id), grants, 'not-checked').verdict === 'allowed';
   const access = { challenge, decidePermission, grantsOf };
   const planners = stagePlanners(stageServices(sources, access), features);
   const pageVersionOf = createPageVersions(settings, start, () => digestOfAccepted(start.baseline));
@@ -146,6 +151,7 @@ export function compileGateway(sources: PlanSources, features: readonly FeatureS
     guard,
     observeRequest: messages.request,
     clock,
+    mayUse,
     ...access,
   };
 }

@@ -3,6 +3,8 @@ import { compileGateway, requestRepeater } from './compile-gateway.ts';
 import type { Settings } from './config/settings.ts';
 import type { Feature } from './feature.ts';
 import type { Start } from './load-start.ts';
+import { publicOriginOf } from './model/arrival.ts';
+import { createAsk } from './pipeline/ask-upstream.ts';
 import { toCauseLine } from './privacy/cause-line.ts';
 import { featureServices, joinFeatures } from './run-features.ts';
 import { closeServices, openServices, type Runs, startServices, useServices } from './run-services.ts';
@@ -92,7 +94,9 @@ function compile(context: ServiceContext, features: InUse['features']): InUse {
   const recordTrace = openTraceRecorder(context, features);
   const sources = { ...context, features, recordTrace };
   const gateway = compileGateway(sources, features.stages);
-  return { ...sources, gateway, repeater: requestRepeater(context) };
+  const { upstream, sessions, settings } = context;
+  const ask = createAsk(upstream, sessions, publicOriginOf(settings.publicOrigin));
+  return { ...sources, gateway, ask, repeater: requestRepeater(context) };
 }
 
 /**

@@ -143,6 +143,7 @@ function publicServicesOf(inUse: InUse): PublicAppServices {
     contractStatusHeader: settings.contractStatusHeader,
     proxyStatusHeader: settings.proxyStatusHeader,
     middleware: features.middleware,
+    methodsAt: features.methodsAt,
     addFeatureHeaders: features.addHeaders,
     reportIdOf: (trace, violation) => kindOf(trace.operation, trace.upstream?.status, violation).fingerprint,
     isAccepted: ({ operation, upstream }, violation) => acceptance.isAccepted(operation, upstream?.status, violation),

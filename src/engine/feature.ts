@@ -15,6 +15,7 @@ import type { Trace } from './model/trace.ts';
 import type { OperatorAction } from './model/operator-action.ts';
 import type { Violation } from './model/violation.ts';
 import type { KindOf } from './model/violation-kind.ts';
+import type { AskUpstream } from './pipeline/ask-upstream.ts';
 import type { Exchange } from './pipeline/exchange.ts';
 import type { MessageObserver } from './pipeline/message-observer.ts';
 import type { Plan } from './pipeline/plan.ts';
@@ -145,6 +146,13 @@ export interface FeatureContext<Options, Prepared = unknown> {
   readonly isAccepted: IsAccepted;
   /** Returns the plan that new requests of an operation use. Undefined if there is none yet. */
   readonly planOf: (operation: string) => Plan | undefined;
+  /**
+   * Returns whether the roles in use let an account of this name use an operation. False if only the upstream knows, and
+   * for unknown operations.
+   */
+  readonly mayUse: (account: string, operation: string) => boolean;
+  /** Sends a request of the feature's own to the upstream, with the settings in use. */
+  readonly ask: AskUpstream;
   /** Makes the engine ask for an operation's levels again and compile its plan, which new requests then use. */
   readonly levelsChanged: (operation: string) => void;
   /** Returns a random number x (0 ≤ x < 1). */
@@ -208,6 +216,11 @@ export interface RunningFeature {
   describe?(plan: Plan, exchange: Exchange): readonly (readonly [name: string, text: string])[];
   /** Express middleware on the public side, before the gateway. It may respond to a request or change the response. */
   readonly middleware?: readonly PublicMiddleware[];
+  /**
+   * Returns the methods that the middleware serves at a path of its own, so that web pages from other origins may use them
+   * as far as they may use documented paths.
+   */
+  methodsAt?(path: string): readonly string[] | undefined;
   /** The parts of the admin side that belong to the feature. Read when new requests begin to use this run. */
   readonly adminRoutes?: readonly AdminRoute[];
   /** The feature's pages for operators. */

@@ -105,6 +105,7 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
       random: given.random ?? Math.random,
       controls: {
         readiness: () => readinessOf(engine.current(), drain.started),
+        isClosing: () => drain.started,
         reload: (trigger) => reload(trigger),
         publicAddress: () => edges.publicAddress(),
       },

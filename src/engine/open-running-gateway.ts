@@ -29,6 +29,7 @@ export const running: Service<RunningGateway, RunningNeeds> = {
     return {
       startedAt: clock(),
       readiness: controls.readiness,
+      isClosing: controls.isClosing,
       reload: () => controls.reload('console'),
       publicAddress: controls.publicAddress,
       checksOf(id) {

@@ -13,6 +13,7 @@ import type { OperatorAction } from './model/operator-action.ts';
 import type { FieldPresence } from './model/release-statistics.ts';
 import { comparisonTrace, type Trace } from './model/trace.ts';
 import type { Violation } from './model/violation.ts';
+import type { AskUpstream } from './pipeline/ask-upstream.ts';
 import type { CompiledGateway } from './pipeline/compiled-gateway.ts';
 import { joinObservers, type MessageObserver } from './pipeline/message-observer.ts';
 import type { RequestRepeater } from './pipeline/repeat-request.ts';
@@ -31,6 +32,8 @@ export interface RunningFeatures {
   /** Returns what the features say about a request in `portico explain`. */
   describe: NonNullable<RunningFeature['describe']>;
   readonly middleware: readonly PublicMiddleware[];
+  /** Returns the methods that a feature serves at a path of its own. */
+  methodsAt: NonNullable<RunningFeature['methodsAt']>;
   /** The observers of messages, joined to one. */
   readonly messages: MessageObserver;
   /** Adds the features' headers to a reply. `headers` alternates names and values. */
@@ -72,8 +75,9 @@ type FeatureNeeds = Pick<
   current():
     | {
         readonly features: RunningFeatures;
-        readonly gateway: Pick<CompiledGateway, 'plans' | 'recompile'>;
+        readonly gateway: Pick<CompiledGateway, 'plans' | 'recompile' | 'grantsOf' | 'mayUse'>;
         readonly repeater: RequestRepeater;
+        readonly ask: AskUpstream;
         readonly acceptance: { readonly accepts: IsAccepted };
       }
     | undefined;
@@ -159,6 +163,12 @@ function contextOf({
     pages: () => current()?.features.pages ?? [],
     isAccepted: (...asked: Parameters<IsAccepted>) => current()?.acceptance.accepts(...asked) ?? false,
     planOf: (operation: string) => current()?.gateway.plans.get(operation),
+    mayUse(account: string, operation: string) {
+      const gateway = current()?.gateway;
+      const access = { kind: 'verified', name: account, audience: '', authorization: undefined } as const;
+      return gateway?.mayUse(operation, gateway.grantsOf(access)) ?? false;
+    },
+    ask: (...request: Parameters<AskUpstream>) => current()?.ask(...request),
     levelsChanged: (operation: string) => current()?.gateway.recompile(operation),
     acted: async (action: OperatorAction) => current()?.features.acted(action) ?? true,
     actions: async () => current()?.features.actions() ?? [],
@@ -201,12 +211,20 @@ export function joinFeatures<Context extends FeatureNeeds>(
   });
   const running = named.map((one) => one.running);
   const withHeaders = running.filter((one) => one.addHeaders !== undefined);
+  const withPaths = running.filter((one) => one.methodsAt !== undefined);
   const withMembers = running.filter((one) => one.logMembers !== undefined);
   return {
     verifiers: running.flatMap(({ verifiers = [] }) => verifiers),
     stages: running.flatMap(({ stages = [] }) => stages),
     passive: running.flatMap(({ stages = [], passiveStages = stages }) => passiveStages),
     middleware: running.flatMap(({ middleware = [] }) => middleware),
+    methodsAt(path) {
+      for (const one of withPaths) {
+        const methods = one.methodsAt?.(path);
+        if (methods !== undefined) return methods;
+      }
+      return undefined;
+    },
     messages: joinObservers(running.flatMap(({ messages }) => messages ?? [])),
     describe: (plan, exchange) => running.flatMap((one) => one.describe?.(plan, exchange) ?? []),
     addHeaders(trace, headers) {

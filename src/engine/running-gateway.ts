@@ -17,6 +17,8 @@ export interface RunningGateway {
   /** When the gateway started, in epoch milliseconds. */
   readonly startedAt: number;
   readiness(): Readiness;
+  /** Returns whether the gateway has begun to close. Whatever lasts long should then end. */
+  isClosing(): boolean;
   /** Rereads the configuration and uses it for new requests. */
   reload(): Promise<ReloadResult>;
   /** Returns the levels in force for an operation. */
@@ -45,7 +47,7 @@ export interface RunningGateway {
 }
 
 /** The parts of the gateway that the program controls. They stay the same through reloads. */
-export interface GatewayControls extends Pick<RunningGateway, 'readiness' | 'publicAddress'> {
+export interface GatewayControls extends Pick<RunningGateway, 'readiness' | 'isClosing' | 'publicAddress'> {
   reload(trigger: 'admin' | 'console'): Promise<ReloadResult>;
 }
 

@@ -11,6 +11,7 @@ import type { Start } from './load-start.ts';
 import { acceptance } from './model/acceptance.ts';
 import type { Service } from './model/service.ts';
 import { createKindOf, type KindOf } from './model/violation-kind.ts';
+import type { AskUpstream } from './pipeline/ask-upstream.ts';
 import type { CompiledGateway } from './pipeline/compiled-gateway.ts';
 import type { RequestRepeater } from './pipeline/repeat-request.ts';
 import { failingPages, lookUp, ownership, pageCounts, purge } from './pipeline/services.ts';
@@ -102,6 +103,7 @@ export interface InUse extends ServiceContext {
   /** Passes a finished request's trace to everything that records it. */
   readonly recordTrace: (trace: Trace) => void;
   readonly repeater: RequestRepeater;
+  readonly ask: AskUpstream;
 }
 
 const checked: { readonly [Name in keyof Values]: Service<Values[Name], ServiceContext> } = list;

@@ -16,7 +16,7 @@ async function cutOff(page: Page): Promise<() => Promise<void>> {
 }
 
 needsProgram('chromium', 'while the gateway is gone, the console', (path) => {
-  const { visit } = withConsole(path, { ownClock: true });
+  const { visit } = withConsole(path, { ownClock: true, config: { changes: { lists: [], folder: ':memory:' } } });
 
   it('reports this once, keeps its data, and resumes automatically', async () => {
     await visit(

@@ -31,7 +31,10 @@ const groundOf = (page: Page) => page.evaluate<string>('getComputedStyle(documen
 const focused = (page: Page) => page.evaluate<string>('document.activeElement.textContent.trim()');
 
 needsProgram('chromium', 'how the console looks', (path) => {
-  const { gateway, visit } = withConsole(path, { chaos: ['wrong-type:creationDate@6'] });
+  const { gateway, visit } = withConsole(path, {
+    chaos: ['wrong-type:creationDate@6'],
+    config: { changes: { lists: [], folder: ':memory:' } },
+  });
   beforeAll(async () => {
     await gateway().call('/services/v2/question.json');
     await gateway().call('/services/v2/idea.json');

@@ -17,6 +17,7 @@ needsProgram('chromium', 'the words of the console', (path) => {
     chaos: ['wrong-type:creationDate@6'],
     config: {
       contract: { baseline: join(folder, 'baseline.yaml') },
+      changes: { lists: [], folder: ':memory:' },
       operations: { listQuestions: { checks: { responses: 'enforce' } } },
       levels: { demote: { minAnswers: 3, share: 0.1, windowSeconds: 60 } },
     },

@@ -42,6 +42,7 @@ export function operationWith(more: Partial<Operation> = {}): Operation {
     mayBePrivate: false,
     itemsAt: 'list',
     paging: { firstPage: 1, observedPageSize: 15, hasPageCount: true },
+    changes: undefined,
     cacheability: { byDefault: true, tags: ['things'] },
     purges: [],
     privateFields: undefined,

@@ -57,6 +57,7 @@ export function gatewayWith({ plan: planParts = {}, ...parts }: FakeGatewayParts
     contract,
     plans,
     recompile: () => undefined,
+    mayUse: () => false,
     checks,
     undocumented: compileUndocumentedPlan({
       checks,

@@ -34,7 +34,7 @@ export function createFakePageStore(): FakePageStore {
         if (claims.has(key)) return Promise.resolve(undefined);
         claims.add(key);
         return Promise.resolve({
-          renew: () => Promise.resolve(),
+          renew: () => Promise.resolve(true),
           release: (succeeded) => {
             claims.delete(key);
             listeners.ended(key, succeeded);

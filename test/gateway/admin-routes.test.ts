@@ -18,8 +18,10 @@ it('the log shows every word in the paths of the admin side', async () => {
   const paths = sources.flatMap((file) => [...readText(file).matchAll(written)].map(([, path = '']) => path));
   const some = ['/readyz', '/cache/purge', '/audit', '/end', '/try', '/:fingerprint/accept', '/console/sign-out'];
   expect(paths).toEqual(expect.arrayContaining(some));
-  const upstream = await startFakeUpstream(() => ({ json: {} }));
-  const gateway = await startTestGateway({ upstream, config: { tokens: TOKENS_ON } });
+  const gateway = await startTestGateway({
+    upstream: await startFakeUpstream(() => ({ json: {} })),
+    config: { tokens: TOKENS_ON, changes: { lists: [], folder: ':memory:' } },
+  });
   for (const path of paths) await gateway.admin(`${path}?`, { method: 'OPTIONS' });
   const lines = gateway.log.map((line) => JSON.parse(line) as { msg: string; path: string });
   const shown = lines.flatMap(({ msg, path }) => (msg === 'admin request' ? [path] : []));

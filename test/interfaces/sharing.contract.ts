@@ -56,6 +56,11 @@ export function sharingContract(open: () => Promise<SharingSetting>): void {
     });
   });
 
+  it('opens for its purpose what another one has sealed', () => {
+    const sealed = here.seal.seal('purpose', Buffer.from('text'));
+    expect(there.seal.open('purpose', sealed)?.toString()).toBe('text');
+  });
+
   describe('a claim', () => {
     it('is held by one at a time', async () => {
       const [one, other] = [here.claims('upload'), there.claims('upload')];
@@ -68,12 +73,19 @@ export function sharingContract(open: () => Promise<SharingSetting>): void {
       expect(typeof (await one.take('key', LONG))).toBe('object');
     });
 
+    it('on one kind of work does not affect another kind', async () => {
+      await here.claims('work').take('key', LONG);
+      expect(await there.claims('work').look('key')).toBe('taken');
+      expect(await there.claims('page').look('key')).toBeUndefined();
+      expect(await there.claims('upload').look('key')).toBeUndefined();
+    });
+
     // A gateway that was killed cannot release its claim.
     it('ends by itself, at the time to which it was renewed', async () => {
       const [one, other] = [here.claims('page'), there.claims('page')];
       await one.take('dead', SHORT);
       const renewed = claimed(await one.take('renewed', LONG));
-      await renewed.renew(SHORT);
+      expect(await renewed.renew(SHORT)).toBe(true);
       await passes(SHORT, async () => (await other.look('dead')) === undefined);
       await passes(SHORT, async () => (await other.look('renewed')) === undefined);
       expect(typeof (await other.take('dead', LONG))).toBe('object');
@@ -85,7 +97,7 @@ export function sharingContract(open: () => Promise<SharingSetting>): void {
       const late = claimed(await claims.take('key', SHORT));
       await passes(SHORT, async () => (await claims.look('key')) === undefined);
       await there.claims('page').take('key', LONG);
-      await late.renew(0);
+      expect(await late.renew(0)).toBe(false);
       await late.release(false);
       expect(await claims.look('key')).toBe('taken');
     });

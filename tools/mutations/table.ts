@@ -49,6 +49,63 @@ export const MUTATIONS: readonly Mutation[] = [
     test: 'test/gateway/reload.test.ts',
     why: 'a reload applies a configuration with errors',
   },
+  // changes
+  {
+    file: 'src/features/changes/subscribers.ts',
+    find: 'if (wants(event.kind) && caller.mayUse(event.source))',
+    replace: 'if (wants(event.kind))',
+    test: 'test/features/changes/changes.test.ts',
+    why: 'a subscriber receives items that it may not read',
+  },
+  {
+    file: 'src/features/changes/subscribers.ts',
+    find: "const caller = await authenticated(request); if (typeof caller === 'string') return end(stream, caller);",
+    replace: 'const { caller } = subscription;',
+    test: 'test/features/changes/changes.test.ts',
+    why: 'a subscriber whose permissions have ended still receives items',
+  },
+  {
+    file: 'src/features/changes/followed-list.ts',
+    find: 'hidden: hide !== undefined && item[hide] !== false,',
+    replace: 'hidden: hide !== undefined && item[hide] === true,',
+    test: 'test/features/changes/changes.test.ts',
+    why: 'actions that do not say whether they are private are told to everybody',
+  },
+  {
+    file: 'src/features/changes/shown-item.ts',
+    find: 'return isWithheld(name, own) ? [] : [[name, copy(member, own)]];',
+    replace: 'return [[name, copy(member, own)]];',
+    test: 'test/features/changes/changes.test.ts',
+    why: 'subscribers receive personal and private fields',
+  },
+  {
+    file: 'src/features/changes/sqlite-store.ts',
+    find: 'if (current !== revision) return false;',
+    replace: '',
+    test: 'test/features/changes/sqlite-store.test.ts',
+    why: 'two gateways with one store tell the same change twice',
+  },
+  {
+    file: 'src/features/changes/turns.ts',
+    find: "return typeof (await claims.take('changes request', gapMs)) === 'string' ? Math.min(gapMs, 1_000) : 0;",
+    replace: 'return 0;',
+    test: 'test/features/changes/changes.test.ts',
+    why: 'the feed sends more requests to the upstream than its budget allows',
+  },
+  {
+    file: 'src/features/changes/deliver.ts',
+    find: 'if (/^[\\d.]+$|:/.test(literal) && !mayUse(literal))',
+    replace: 'if (false)',
+    test: 'test/features/changes/webhooks.test.ts',
+    why: 'a webhook reaches a private network through an address in place of a name',
+  },
+  {
+    file: 'src/features/changes/private-networks.ts',
+    find: "else if (!found.every(({ address }) => mayUse(address))) done(new AddressRefused(), '', 0);",
+    replace: '',
+    test: 'test/features/changes/private-networks.test.ts',
+    why: 'a webhook reaches a private network through a name that resolves to it',
+  },
   // pipeline
   {
     file: 'src/engine/pipeline/permission-refusal.ts',

@@ -34,7 +34,7 @@ export interface Contract {
   /** Problems that do not prevent startup, such as an overlay action whose target matches nothing. */
   readonly warnings: readonly Fault[];
   readonly operations: readonly Operation[];
-  /** The document with all overlays applied. It is used only for display, never for handling requests. */
+  /** The document with all overlays applied. It is not used to handle requests. */
   readonly document: OpenApiDocument;
   /** The generated schemas, keyed by path. */
   readonly schemas: SchemaFiles;
@@ -43,6 +43,8 @@ export interface Contract {
   readonly flags: readonly CatalogueEntry[];
   /** The fields that only some callers can see or set. */
   readonly fieldPermissions: readonly FieldPermission[];
+  /** The names of the fields that contain personal data (`x-pii`). */
+  readonly personal: ReadonlySet<string>;
   /** Finds the path template that matches a raw path. Letter case, slashes and `.json` must match exactly. */
   readonly match: (path: string) => PathMatch | undefined;
   /** Decodes and checks a request's parameters. Throws if the operation is not in the contract. */
@@ -151,7 +153,8 @@ function compileContract(options: ContractOptions, folder: string): Contract {
   const { document, texts, locateFaults, warnings } = readDocument(folder, options);
   const schemas = generateSchemas(document);
   const store = openSchemaStore(schemas);
-  const describe = createDescribeFound(personalFields(document));
+  const personal = personalFields(document);
+  const describe = createDescribeFound(personal);
   const compiled = new Map(
     operationsOf(document, options).map(({ operation, source }) => [
       operation.id,
@@ -187,6 +190,7 @@ function compileContract(options: ContractOptions, folder: string): Contract {
     groups: document['x-groups'],
     flags: document['x-flags'],
     fieldPermissions: document['x-field-permissions'],
+    personal,
     match: compilePaths(paths.filter((entry) => entry.byMethod.size > 0)),
     decodeParameters: (operation, match, rawQuery) => find(operation.id).decode(match.rawParameters, rawQuery),
     rules: options.rules,

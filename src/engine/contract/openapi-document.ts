@@ -67,6 +67,21 @@ export interface ResponseObject {
   readonly 'x-may-be-empty'?: true;
 }
 
+/** How the changes of a list can be found. `item` refers to the schema of the list's items. */
+export interface ChangesObject {
+  readonly item: string;
+  readonly kind: string;
+  readonly id: string;
+  readonly by?: string;
+  readonly created?: string;
+  readonly version?: readonly string[];
+  readonly target?: string;
+  readonly title?: string;
+  readonly hide?: string;
+  readonly omit?: readonly string[];
+  readonly query?: string;
+}
+
 /** An operation, as written in the document. */
 export interface OperationObject {
   readonly operationId: string;
@@ -86,6 +101,7 @@ export interface OperationObject {
     readonly observedPageSize?: number;
     readonly hasPageCount: boolean;
   };
+  readonly 'x-changes'?: ChangesObject;
   readonly 'x-cache'?: { readonly byDefault: boolean; readonly tags: readonly string[] };
   readonly 'x-purges'?: readonly string[];
   readonly 'x-items-at': ItemsAt;

@@ -7,6 +7,8 @@ import {
   type PublicHandler,
   type PublicServices,
   recordAtEnd,
+  type TakenRequest,
+  takenRequest,
   traceOf,
 } from './public-handler.ts';
 import { addEdgeHeaders } from './write-reply.ts';
@@ -25,8 +27,8 @@ export type PublicMiddleware = (
 /** What middleware on the public side can use of the gateway. */
 export interface PublicPort {
   /**
-   * Returns the methods that the contract documents for a request's path. Returns undefined if the path is undocumented
-   * or the gateway will refuse the request because of its head.
+   * Returns the methods that the contract documents for a request's path, or that a feature serves there. Returns undefined
+   * if the path is undocumented or the gateway will refuse the request because of its head.
    */
   documentedMethods(req: IncomingMessage): readonly string[] | undefined;
   /**
@@ -34,12 +36,19 @@ export interface PublicPort {
    * request in the log and the metrics. `headers` alternates names and values.
    */
   respond(req: IncomingMessage, res: ServerResponse, status: number, headers: readonly string[]): void;
+  /**
+   * Takes over a request to something that a feature serves itself. The request is counted and logged once it is refused
+   * or its response begins. Returns undefined if the gateway will refuse the request because of its head.
+   */
+  take(req: IncomingMessage, res: ServerResponse): TakenRequest | undefined;
 }
 
 /** The services and settings of the public side and of the middleware in front of it. */
 export interface PublicAppServices extends PublicServices {
   /** The middleware of the features, in their order. */
   readonly middleware: readonly PublicMiddleware[];
+  /** Returns the methods that a feature serves at a path of its own. */
+  readonly methodsAt: (path: string) => readonly string[] | undefined;
 }
 
 /** The public side's Express app. A reload replaces its services, including the middleware. */
@@ -56,7 +65,8 @@ export interface PublicApp extends Pick<PublicHandler, 'handle'> {
 export function createPublicApp(first: PublicAppServices): PublicApp {
   const gateway = createPublicHandler(first);
   let current = first;
-  let port = createPort(first);
+  const latest = () => current;
+  let port = createPort(first, latest);
   const app = express();
   app.disable('x-powered-by').disable('etag').disable('query parser');
   const messages = messageClassesOf(app);
@@ -75,7 +85,7 @@ export function createPublicApp(first: PublicAppServices): PublicApp {
     messages,
     use(services) {
       current = services;
-      port = createPort(services);
+      port = createPort(services, latest);
       gateway.use(services);
     },
   };
@@ -112,7 +122,8 @@ function runAll(
   else first(req, res, () => runAll(rest, req, res, next, port), port);
 }
 
-function createPort(services: PublicAppServices): PublicPort {
+/** Creates the port. `latest` returns the services that new requests use, which a reload may have replaced. */
+function createPort(services: PublicAppServices, latest: () => PublicAppServices): PublicPort {
   const readArrival = createArrivalReader(services.arrival);
   return {
     documentedMethods: (req) =>
@@ -124,11 +135,25 @@ function createPort(services: PublicAppServices): PublicPort {
       res.writeHead(status, list).end();
       recordAtEnd({ res, trace }, services);
     },
+    take(req, res) {
+      if (services.checkHead?.(req) !== undefined) return undefined;
+      const arrival = readArrival(req);
+      try {
+        const { path, query } = arrival;
+        return takenRequest({ req, res, arrival, path, query }, services, latest);
+      } catch {
+        // The target is malformed, so the gateway will refuse it.
+        return undefined;
+      }
+    },
   };
 }
 
 /** Returns the methods of the operations at a path, or undefined if the path is undocumented or refused. */
-function documentedMethods(arrival: HttpArrival, { gateway }: PublicServices): readonly string[] | undefined {
+function documentedMethods(
+  arrival: HttpArrival,
+  { gateway, methodsAt }: PublicAppServices,
+): readonly string[] | undefined {
   let path: string;
   try {
     ({ path } = arrival);
@@ -137,5 +162,5 @@ function documentedMethods(arrival: HttpArrival, { gateway }: PublicServices): r
     return undefined;
   }
   const match = gateway.contract.match(path);
-  return match && allowedMethods(match.byMethod);
+  return match === undefined ? methodsAt(path) : allowedMethods(match.byMethod);
 }

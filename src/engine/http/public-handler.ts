@@ -2,13 +2,14 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { GatewayError } from '../errors/gateway-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Cancellation } from '../model/arrival.ts';
+import { countedAs } from '../model/principal.ts';
 import { createTrace, type Trace } from '../model/trace.ts';
 import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
-import { dispatch, type Dispatched } from '../pipeline/dispatch.ts';
+import { authenticateAt, dispatch, type Dispatched } from '../pipeline/dispatch.ts';
 import { type ArrivalOptions, createArrivalReader, type HttpArrival } from './arrival.ts';
 import { writeError, type WriteErrorOptions } from './write-error.ts';
 import { isSent } from './connection.ts';
-import { writeReply, type WriteReplyOptions } from './write-reply.ts';
+import { addEdgeHeaders, writeReply, type WriteReplyOptions } from './write-reply.ts';
 
 /** The services and settings that the public side uses. */
 export interface PublicServices extends WriteErrorOptions, WriteReplyOptions, RecordTraceServices {
@@ -73,7 +74,7 @@ export function traceOf(arrival: HttpArrival): Trace {
  */
 function handleRequest(request: Handled, services: PublicServices): Promise<unknown> | undefined {
   const { req, res, arrival, trace } = request;
-  const fail = (thrown: unknown) => writeError(thrown, req, res, trace, services);
+  const fail = (thrown: unknown) => respondWithError(request, thrown, services);
   try {
     const fault = services.checkHead?.(req);
     if (fault !== undefined) throw fault;
@@ -88,6 +89,14 @@ function handleRequest(request: Handled, services: PublicServices): Promise<unkn
     fail(thrown);
     return undefined;
   }
+}
+
+function respondWithError(
+  { req, res, trace }: Omit<Handled, 'arrival'>,
+  thrown: unknown,
+  services: WriteErrorOptions,
+): void {
+  writeError(thrown, req, res, trace, services);
 }
 
 function respond(
@@ -204,4 +213,87 @@ export function createTraceRecorder(
       }
     }
   };
+}
+
+/** A request that a feature serves itself. */
+export interface TakenRequest {
+  readonly method: string;
+  /** The raw path, without the prefix that only clients use. */
+  readonly path: string;
+  /** The raw query, without the question mark. */
+  readonly query: string | undefined;
+  /** Returns the value of a header, whose name is given in small letters. */
+  header(name: string): string | undefined;
+  /**
+   * Authenticates the caller, as if the check were enforced. Rejects with a `GatewayError` if the caller is refused. Can be
+   * called again later: the result is what the configuration in use and the verifier then say.
+   */
+  authenticate(): Promise<TakenBy>;
+  /** Responds with an error. */
+  refuse(error: unknown): void;
+  /** Writes the head of the response, whose body the feature writes and ends. `headers` alternates names and values. */
+  begin(status: number, headers: readonly string[]): void;
+}
+
+/** The caller of a request that a feature serves itself. */
+export interface TakenBy {
+  /** The text under which limits count the caller. */
+  readonly countedAs: string;
+  /** Returns whether the caller certainly may use an operation. */
+  mayUse(operation: string): boolean;
+}
+
+/**
+ * Creates a request that a feature serves itself. `latest` returns the services that new requests use, which a reload may
+ * have replaced since this one arrived.
+ */
+export function takenRequest(
+  { req, res, arrival, path, query }: Taking,
+  services: PublicServices,
+  latest: () => PublicServices,
+): TakenRequest {
+  const trace = traceOf(arrival);
+  let isRecorded = false;
+  return {
+    method: arrival.method,
+    path,
+    query,
+    header: (name) => req.headers[name]?.toString(),
+    async authenticate() {
+      const { gateway, clock } = latest();
+      // What is found out while the response is written comes too late for the request's trace.
+      const principal = await authenticateAt(gateway, arrival, isRecorded ? traceOf(arrival) : trace, {
+        level: 'enforce',
+        needsCredential: false,
+        needsVerification: true,
+        now: clock(),
+      });
+      const grants = gateway.grantsOf(principal);
+      return { countedAs: countedAs(principal), mayUse: (operation) => gateway.mayUse(operation, grants) };
+    },
+    refuse(error) {
+      respondWithError({ req, res, trace }, error, services);
+      if (!isRecorded) recordAtEnd({ res, trace }, services);
+      isRecorded = true;
+    },
+    begin(status, headers) {
+      const list = [...headers];
+      addEdgeHeaders(list, trace, services);
+      res.writeHead(status, list);
+      // The response may last for days, so its end is not that of the request.
+      trace.status = status;
+      trace.seconds = Math.max(0, services.clock() - trace.startedAt) / 1000;
+      services.record(trace);
+      isRecorded = true;
+    },
+  };
+}
+
+/** A request, and the parts of its target. */
+interface Taking {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly arrival: HttpArrival;
+  readonly path: string;
+  readonly query: string | undefined;
 }

@@ -49,6 +49,35 @@ export interface Paging {
   readonly hasPageCount: boolean;
 }
 
+/** How the changes of a list's items can be found by reading the list again and again (`x-changes`). */
+export interface ListChanges {
+  /** The reference to the schema of the items. */
+  readonly item: string;
+  /** The kind of the items in the names of events, such as `book` for `book.created`. */
+  readonly kind: string;
+  /** The member that identifies an item. */
+  readonly id: string;
+  /**
+   * The member by whose value, a number, the list is sorted in descending order, so that new and changed items come
+   * first. Undefined if the order of the list says nothing.
+   */
+  readonly by: string | undefined;
+  /** The member with the time at which an item was created, in epoch milliseconds. */
+  readonly created: string | undefined;
+  /** The members whose values make a version of an item. Undefined if each member does. */
+  readonly version: readonly string[] | undefined;
+  /** The member with the `id` and the `type` of what an item is about. Undefined if it is about itself. */
+  readonly target: string | undefined;
+  /** The member with a short text for people. */
+  readonly title: string | undefined;
+  /** The member that must be false in an item that others may learn of. */
+  readonly hide: string | undefined;
+  /** The members that are never passed on, because not everyone who may read the list may read them. */
+  readonly omit: readonly string[];
+  /** The query that selects the order, such as `sort=newest`. */
+  readonly query: string | undefined;
+}
+
 /** The request body of an operation. */
 interface RequestBody {
   readonly required: boolean;
@@ -91,6 +120,8 @@ export interface Operation {
   readonly unknownParameters: 'refuse' | 'report';
   readonly itemsAt: ItemsAt;
   readonly paging: Paging | undefined;
+  /** How changes of the listed items can be found. Undefined if the contract does not say. */
+  readonly changes: ListChanges | undefined;
   /** The rules for storing responses. Undefined if responses are never stored. */
   readonly cacheability:
     | {

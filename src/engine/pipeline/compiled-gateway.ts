@@ -43,6 +43,11 @@ export interface CompiledGateway {
   readonly grantsOf: Permissions['grantsOf'];
   /** Determines which operations' stored responses are no longer shared among callers. */
   readonly guard: Pick<AudienceGuard, 'isDemoted'>;
+  /**
+   * Returns whether a caller with these grants certainly may use an operation: it exists, it is not switched off, and
+   * neither the upstream nor the author of a node has to decide.
+   */
+  readonly mayUse: (operationId: string, grants: Grants) => boolean;
   readonly decidePermission: (permission: string, grants: Grants) => Decision;
   /** Sees every request that is dispatched. Undefined if nobody observes requests. */
   readonly observeRequest?: MessageObserver['request'] | undefined;

@@ -4,7 +4,7 @@ import type { Cancellation, Arrival } from '../model/arrival.ts';
 import { canonicalName } from '../model/caller-name.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Trace } from '../model/trace.ts';
-import type { AuthenticationResult } from '../identity/create-authenticator.ts';
+import type { AuthenticationInput, AuthenticationResult } from '../identity/create-authenticator.ts';
 import type { Exchange, KnownRequest } from './exchange.ts';
 import type { CompiledGateway } from './compiled-gateway.ts';
 import type { Plan } from './plan.ts';
@@ -145,6 +145,32 @@ function authenticate(
   plan: Plan | undefined,
 ): Principal | Promise<Principal> {
   const { checks } = plan ?? gateway;
+  return authenticateAt(gateway, arrival, trace, {
+    level: checks.authentication,
+    // For documented operations, tokens and cookies are sent upstream only in transparent mode.
+    otherCredential: plan?.transparent === false ? undefined : arrival.otherCredential,
+    needsCredential: plan?.operation.needsCredential ?? false,
+    needsVerification: checks.permissions === 'enforce',
+    now: arrival.receivedAt,
+  });
+}
+
+/** How strictly the caller of a request is authenticated, and when. */
+type Strictness = Pick<
+  AuthenticationInput,
+  'level' | 'needsCredential' | 'needsVerification' | 'now' | 'otherCredential'
+>;
+
+/**
+ * Determines the caller of a request, and records it in the trace. Throws or rejects with a `GatewayError` if the caller
+ * is refused.
+ */
+export function authenticateAt(
+  gateway: Pick<CompiledGateway, 'authenticator'>,
+  arrival: Arrival,
+  trace: Trace,
+  strictness: Strictness,
+): Principal | Promise<Principal> {
   const { authorization } = arrival;
   const passed = ({ principal, trace: found }: AuthenticationResult): Principal => {
     trace.authentication = found;
@@ -156,21 +182,16 @@ function authenticate(
     // If the upstream failed before the credential could be verified, there is no verdict on the caller.
     const isUndecided = error instanceof GatewayError && error.code === 'verification_unavailable';
     const outcome = isUndecided ? 'failed' : 'refused';
-    trace.authentication = { level: checks.authentication, outcome, principal: 'none', ...reason };
+    trace.authentication = { level: strictness.level, outcome, principal: 'none', ...reason };
     if (isUndecided) recordUnverified(trace, error.cause);
     throw error;
   };
   try {
     const result = gateway.authenticator.authenticate({
+      ...strictness,
       authorizationHeader: authorization,
-      // For documented operations, tokens and cookies are sent upstream only in transparent mode.
-      otherCredential: plan?.transparent === false ? undefined : arrival.otherCredential,
       clientAddress: () => arrival.clientAddress,
       connection: arrival.connection,
-      level: checks.authentication,
-      needsCredential: plan?.operation.needsCredential ?? false,
-      needsVerification: checks.permissions === 'enforce',
-      now: arrival.receivedAt,
     });
     return result instanceof Promise ? result.then(passed, failed) : passed(result);
   } catch (error) {

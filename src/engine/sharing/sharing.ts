@@ -1,4 +1,5 @@
 import type { LogPosition, SharedChange } from '../model/change-log.ts';
+import type { Seal } from '../../lib/seal.ts';
 import type { Redis } from './redis/connect-redis.ts';
 
 /**
@@ -18,7 +19,9 @@ export interface Sharing {
   /** Values that expire. */
   map(name: 'page' | 'count'): SharedMap;
   /** Claims on work that only one gateway should do. */
-  claims(name: 'page' | 'upload'): Claims;
+  claims(name: 'page' | 'upload' | 'work'): Claims;
+  /** Protects what a feature itself stores through `redis` against everyone who is not a gateway of the fleet. */
+  readonly seal: Seal;
   /** Counts of events. `max` limits the number of keys that are counted in this process. */
   counters(name: string, max: number): Counters;
   /** Limits on events in sliding windows. `max` limits the number of events that are counted in this process. */
@@ -38,8 +41,8 @@ export interface Sharing {
    */
   status(): { readonly available: boolean; readonly unsyncedSeconds: number } | undefined;
   /**
-   * The connection to Redis, for the ledger, whose counts need structures of their own there. Undefined if no others are
-   * configured.
+   * The connection to Redis, for features whose data needs structures of its own there, such as the ledger. Undefined if
+   * no others are configured.
    */
   readonly redis: Redis | undefined;
   close(): Promise<void>;
@@ -116,8 +119,11 @@ export interface Claims {
 
 /** A claim on a key. */
 export interface Claim {
-  /** Extends the claim to `ms` milliseconds from now, if it still exists. */
-  renew(ms: number): Soon<void>;
+  /**
+   * Extends the claim to `ms` milliseconds from now, if it still exists. Returns whether it does; false also if the others
+   * cannot be reached, because another gateway may then hold the key.
+   */
+  renew(ms: number): Soon<boolean>;
   /** Frees the key, if this claim still holds it, and tells those who listen whether the work succeeded. */
   release(succeeded: boolean): Soon<void>;
 }

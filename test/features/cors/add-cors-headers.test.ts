@@ -51,6 +51,7 @@ function run(
     respond: (_req: unknown, _res: unknown, status: number, sent: readonly string[]) => {
       outcome.response = [status, sent];
     },
+    take: () => undefined,
   };
   addCorsHeaders({ ...OPTIONS, ...options })(req, res, () => (outcome.passed = true), gateway);
   if (outcome.passed) write(res);

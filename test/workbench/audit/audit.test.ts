@@ -277,6 +277,10 @@ const ROWS: Readonly<Record<string, readonly [risky: Situation, fixed: Situation
     { config: strict({ readableSecrets: 'allow', tokens: TOKENS_ON }) },
     { config: strict({ readableSecrets: 'allow', tokens: { ...TOKENS_ON, file: 'tokens.json' } }) },
   ],
+  'events-in-memory': [
+    { config: strict({ changes: { lists: [], folder: ':memory:' } }) },
+    { config: strict({ changes: { lists: [] } }) },
+  ],
   'no-baseline': [{ config: strict() }, { config: strict({ contract: { baseline: 'baseline.json' } }) }],
   'no-release': [{ config: strict() }, { config: strict({ release: '2026.11' }) }],
   'levels-lowered': [

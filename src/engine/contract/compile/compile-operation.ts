@@ -1,6 +1,14 @@
 import type { ServerErrorForm, ServerErrors } from '../../model/server-errors.ts';
-import type { DocumentedError, Operation, OperationMethod, Parameter, PrivateFields } from '../../model/operation.ts';
+import type {
+  DocumentedError,
+  ListChanges,
+  Operation,
+  OperationMethod,
+  Parameter,
+  PrivateFields,
+} from '../../model/operation.ts';
 import {
+  type ChangesObject,
   type OpenApiDocument,
   type OperationObject,
   type ParameterObject,
@@ -38,6 +46,7 @@ export function compileOperation(
     unknownParameters: source['x-unknown-parameters'] ?? 'refuse',
     itemsAt: source['x-items-at'],
     paging: paging && { ...paging, observedPageSize: paging.observedPageSize },
+    changes: source['x-changes'] && listChanges(source['x-changes']),
     cacheability: source['x-cache'],
     purges: source['x-purges'] ?? [],
     privateFields: privateFields(document, source.operationId),
@@ -53,6 +62,11 @@ export function compileOperation(
     documentedForm: documentedForm(document, source, serverErrors),
     documentedFields: documentedFields(document, source),
   };
+}
+
+function listChanges(source: ChangesObject): ListChanges {
+  const { item, kind, id, by, created, version, target, title, hide, omit = [], query } = source;
+  return { item, kind, id, by, created, version, target, title, hide, omit, query };
 }
 
 /** Returns the fields of an operation's responses that only some callers may see, and what they need for it. */

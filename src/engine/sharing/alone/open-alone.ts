@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '../../../lib/clock.ts';
+import { createSeal } from '../../../lib/seal.ts';
 import { hashTexts } from '../hash-texts.ts';
 import type { Instances, SharedDocument, SharedHash, SharedSet, Sharing } from '../sharing.ts';
 import { createOwnClaims } from './own-claims.ts';
@@ -41,6 +42,7 @@ export function openAlone(clock: Clock): Sharing {
     lines: (name, _max, shown) => once('lines', name, () => createOwnLines(shown)),
     instances: NO_INSTANCES,
     status: () => undefined,
+    seal: createSeal([]),
     redis: undefined,
     close: () => Promise.resolve(),
   };

@@ -15,7 +15,7 @@ interface Hold {
   ms: number;
 }
 
-const NO_CLAIM: Claim = { renew: () => undefined, release: () => undefined };
+const NO_CLAIM: Claim = { renew: () => false, release: () => undefined };
 
 /** Creates claims that count only in this process. */
 export function createOwnClaims(clock: Clock): Claims {
@@ -36,7 +36,9 @@ export function createOwnClaims(clock: Clock): Claims {
       holds.set(key, own);
       return {
         renew(extraMs) {
-          if (holdOf(key) === own) Object.assign(own, { since: clock(), ms: extraMs });
+          if (holdOf(key) !== own) return false;
+          Object.assign(own, { since: clock(), ms: extraMs });
+          return true;
         },
         release(succeeded) {
           own.holders -= 1;

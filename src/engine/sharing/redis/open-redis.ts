@@ -76,12 +76,13 @@ export function shareThrough(redis: Redis, parts: RedisSharingParts): Sharing {
     warnAgainAt = performance.now() + FORGED_WARNING_MS;
     logger.warn('Redis contains values that no gateway with this redis.sealKeyFile has written: they are ignored');
   };
-  const places: Readonly<Record<'page' | 'upload', ClaimPlaces>> = {
+  const places: Readonly<Record<'page' | 'upload' | 'work', ClaimPlaces>> = {
     page: {
       at: (key) => redis.key(`page:${hashOfKey(release, key)}`, 'lock'),
       ends: { channel: redis.key('filled'), nameOf: (key) => hashOfKey(release, key) },
     },
     upload: { at: (key) => redis.key('upload', key) },
+    work: { at: (key) => redis.key('work', key) },
   };
   const instances = openInstances(redis);
   const documents: { close(): void }[] = [];
@@ -123,6 +124,7 @@ export function shareThrough(redis: Redis, parts: RedisSharingParts): Sharing {
       available: redis.isAvailable(),
       unsyncedSeconds: Math.max(0, clock() - Math.max(changes.syncedAt(), openedAt)) / 1000,
     }),
+    seal,
     redis,
     async close() {
       for (const document of documents) document.close();

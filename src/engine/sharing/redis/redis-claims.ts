@@ -69,7 +69,7 @@ export function openRedisClaims(redis: Redis, own: Claims, { at, ends }: ClaimPl
       return {
         async renew(extraMs) {
           void mine.renew(extraMs);
-          await ask(RENEW, key, holder, String(extraMs));
+          return (await ask(RENEW, key, holder, String(extraMs))) === 1;
         },
         async release(succeeded) {
           void mine.release(succeeded);
