@@ -1,0 +1,92 @@
+import { escapePointer } from '../../lib/json-pointer.ts';
+import type { PlaceSchema } from '../../learner/place-schema.ts';
+import { type Marks, marksOf } from './marks.ts';
+
+/** Where a group of comparisons belongs: one operation, the status on the old server, and one caller. */
+export interface Scope {
+  readonly operation: string | undefined;
+  readonly status: number;
+  readonly role: string;
+}
+
+/** One place in the responses of a scope, without indices, and what has been counted there. */
+export interface Place {
+  readonly scope: Scope;
+  /** A JSON pointer with `*` for every index. */
+  readonly at: string;
+  readonly marks: Marks;
+  /** How many pairs of values were compared here. */
+  compared: number;
+  different: number;
+  muted: number;
+  /** The place of a member of an object. */
+  member(name: string): Place;
+  /** The place of the elements of a list. */
+  items(): Place;
+  /** The names of the members that have another name, with that name. */
+  readonly aliases: ReadonlyMap<string, string>;
+  /** The places inside this one for which there are counts. */
+  inner(): Iterable<Place>;
+}
+
+/**
+ * The maximum number of names that are told apart in one object. A server that uses ids as names would otherwise fill
+ * the memory. Further names share a place.
+ */
+const MAX_MEMBERS = 300;
+const OTHER = '?';
+
+/** Creates the place of a whole body. */
+export function createRoot(scope: Scope, schema: PlaceSchema | undefined): Place {
+  return createPlace(scope, '', schema, marksOf(schema));
+}
+
+function createPlace(scope: Scope, at: string, schema: PlaceSchema | undefined, marks: Marks): Place {
+  const members = new Map<string, Place>();
+  let items: Place | undefined;
+  let aliases: ReadonlyMap<string, string> | undefined;
+  const create = (step: string, inner: PlaceSchema | undefined) =>
+    createPlace(scope, `${at}/${step}`, inner, marksOf(inner, marks));
+  return {
+    scope,
+    at,
+    marks,
+    compared: 0,
+    different: 0,
+    muted: 0,
+    member(name) {
+      const known = members.get(name);
+      if (known !== undefined) return known;
+      const isFull = members.size >= MAX_MEMBERS;
+      if (isFull && members.has(OTHER)) return members.get(OTHER) as Place;
+      const place = isFull ? create(OTHER, undefined) : create(escapePointer(name), schema?.member(name));
+      members.set(isFull ? OTHER : name, place);
+      return place;
+    },
+    items: () => (items ??= create('*', schema?.items())),
+    get aliases() {
+      return (aliases ??= aliasesOf(schema));
+    },
+    *inner() {
+      yield* members.values();
+      if (items !== undefined) yield items;
+    },
+  };
+}
+
+/** Returns the aliases of an object's members in both directions. */
+function aliasesOf(schema: PlaceSchema | undefined): ReadonlyMap<string, string> {
+  const names = new Set(schema?.sites.flatMap((site) => Object.keys(site.schema.properties ?? {})));
+  const found = new Map<string, string>();
+  for (const name of names) {
+    const { alias } = marksOf(schema?.member(name));
+    if (alias !== undefined) found.set(name, alias).set(alias, name);
+  }
+  return found;
+}
+
+/** Yields a place and all places inside it that were compared. */
+export function* placesIn(place: Place): Iterable<Place> {
+  if (place.compared > 0 || place.different > 0) yield place;
+  for (const inner of place.inner()) yield* placesIn(inner);
+}
