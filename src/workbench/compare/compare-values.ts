@@ -507,7 +507,7 @@ function matchSplit(
   if (a.length !== b.length || a.some((part, at) => at % 2 === 0 && part !== b[at])) return 'different';
   let found: 'same' | 'paired' = 'same';
   for (let at = 1; at < a.length; at += 2) {
-    const match = ids.matchAny(a[at] ?? '', b[at] ?? '', place);
+    const match = ids.matchAny(a[at] ?? '', b[at] ?? '', place, a[at - 1]?.endsWith('/') === true);
     if (match === 'broken') return ids.mode === 'same' ? 'different' : 'broken';
     if (match === 'paired') found = 'paired';
   }

@@ -27,8 +27,11 @@ export interface Identities {
    * other ways is `certain`. It replaces a pair that was only learned from a reference.
    */
   match(space: string, old: string, next: string, place: Place, isCertain?: boolean): IdMatch;
-  /** Compares two ids in a text, where their kind is not known. */
-  matchAny(old: string, next: string, place: Place): IdMatch;
+  /**
+   * Compares two numbers in a text that may be ids, whose kind is not known. `isSegment` is true for a whole segment of
+   * a path, which is certainly an id if anything has it.
+   */
+  matchAny(old: string, next: string, place: Place, isSegment: boolean): IdMatch;
   /** Returns the places at which an earlier reference has turned out to be wrong, and forgets them. */
   takeRefuted(): readonly Place[];
   pairs(): Iterable<IdPair>;
@@ -109,13 +112,16 @@ export function createIdentities(mode: IdMode, given: readonly IdPair[] = []): I
     toOld: (name, id) => spaces.get(name)?.toOld.get(id)?.other ?? (mode === 'same' ? id : undefined),
     toNew: (name, id) => spaces.get(name)?.toNew.get(id)?.other ?? (mode === 'same' ? id : undefined),
     match,
-    matchAny(old, next, place) {
+    matchAny(old, next, place, isSegment) {
       if (mode === 'same') return old === next ? 'same' : 'broken';
       const others = [...spaces].filter(([name]) => name !== IN_TEXT).map(([, { toNew }]) => toNew.get(old)?.other);
       if (others.includes(next)) return old === next ? 'same' : 'paired';
       const isKnown = others.some((other) => other !== undefined);
       // Without the kind, an equal id can only be called wrong if nothing on the new server has it.
-      if (old === next) return isKnown && ![...spaces.values()].some(({ toOld }) => toOld.has(next)) ? 'broken' : 'same';
+      if (old === next) {
+        const isOnNew = [...spaces.values()].some(({ toOld }) => toOld.has(next));
+        return isSegment && isKnown && !isOnNew ? 'broken' : 'same';
+      }
       return isKnown ? 'broken' : match(IN_TEXT, old, next, place);
     },
     takeRefuted() {

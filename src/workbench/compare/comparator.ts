@@ -1,0 +1,398 @@
+import type { Contract } from '../../engine/contract/load-contract.ts';
+import type { ParameterValues } from '../../engine/contract/values.ts';
+import { mediaTypeOf } from '../../engine/model/header-pairs.ts';
+import type { Operation } from '../../engine/model/operation.ts';
+import type { Violation } from '../../engine/model/violation.ts';
+import { type FailureContext, normalizeFailure } from '../../engine/upstream/failures/normalize-failure.ts';
+import { compilePlaceSchemas } from '../../learner/place-schema.ts';
+import { anyIndex } from '../../lib/json-pointer.ts';
+import {
+  compareValues,
+  type DifferenceKind,
+  type EdgeItem,
+  type Equivalence,
+  factsOf,
+  type Side,
+  type ValueComparison,
+} from './compare-values.ts';
+import { describeValue, firstDifference } from './describe-value.ts';
+import { idText, readJson, type ReadJson } from './exact-values.ts';
+import type { Identities } from './identities.ts';
+import { createListPages } from './list-pages.ts';
+import type { Noise, NoiseRule } from './noise.ts';
+import { createRoot, type Place, placesIn } from './place.ts';
+
+/** A complete response of one server. */
+export interface Answer {
+  readonly status: number;
+  /** The value of `Content-Type`. Undefined if there is none. */
+  readonly mediaType: string | undefined;
+  /** The whole body, without a content coding. */
+  readonly body: Buffer;
+}
+
+/** The responses of both servers to the same request of the same caller. */
+export interface ExchangePair {
+  /** Undefined if the path is not in the contract. */
+  readonly operation: Operation | undefined;
+  readonly parameters: ParameterValues | undefined;
+  /** What was requested on the old server. Only its structure is ever shown. */
+  readonly target: string;
+  /** The name of the caller. */
+  readonly role: string;
+  readonly old: Answer;
+  readonly new: Answer;
+  /**
+   * The ids of the items that other callers received from the old server for the same request, and whether one of them
+   * received anything. What this caller sees only on the new server may be meant for them alone.
+   */
+  readonly others?: { readonly ids: ReadonlySet<string>; readonly isAllowed: boolean };
+}
+
+/** One way in which two responses differ, at one place. */
+export interface Difference {
+  readonly kind: DifferenceKind;
+  readonly place: Place;
+  /** Descriptions of the two values, which do not reveal them. */
+  readonly old: string;
+  readonly new: string;
+  /** Where two texts begin to differ. */
+  readonly hint?: string;
+  /** Why it does not count. Undefined if it counts. */
+  readonly mutedBy: 'contract' | NoiseRule | undefined;
+  /** True if the old response violates the contract here and the new one does not. */
+  readonly isRepair: boolean;
+}
+
+/** Whether a response conforms to the contract. */
+export type Verdict = 'valid' | 'invalid' | 'unknown';
+
+/** The result of comparing one pair of responses. It counts only once it is accepted. */
+export interface PairResult {
+  readonly pair: ExchangePair;
+  readonly outcome: 'equal' | 'muted' | 'different';
+  readonly differences: readonly Difference[];
+  readonly equivalences: ReadonlyMap<Equivalence, number>;
+  readonly verdicts: { readonly old: Verdict; readonly new: Verdict };
+  /** Makes the result count, for lists with several pages. */
+  accept(): void;
+}
+
+/** A difference that only became visible later, and the exchange to which it belongs. */
+export interface LateResult {
+  readonly difference: Difference;
+  readonly result: PairResult | undefined;
+}
+
+/** Compares the responses of two servers. */
+export interface Comparator {
+  compare(pair: ExchangePair): PairResult;
+  /** Returns references that later responses have shown to be wrong. */
+  refuted(): readonly LateResult[];
+  /** Returns what only whole lists show. Called once, at the end. */
+  settle(): readonly LateResult[];
+  /** The number of items and totals that cannot be judged, because not all pages of their lists were compared. */
+  undecided(): number;
+  /** Everything that was compared, with counts. */
+  places(): Iterable<Place>;
+  /** Returns the ids of the items in a response of the old server. */
+  itemIds(operation: Operation | undefined, answer: Answer): ReadonlySet<string>;
+  /** Returns whether a response gives the caller what was requested. */
+  isAllowed(operation: Operation | undefined, answer: Answer): boolean;
+}
+
+/** What a comparator is compiled from. */
+export interface ComparatorParts {
+  readonly contract: Contract;
+  /** How the errors of the API are read; see `normalizeFailure`. */
+  readonly failures: Pick<FailureContext, 'isPermissionMessage' | 'jsonLimits'>;
+  readonly ids: Identities;
+  readonly noise: Noise;
+  readonly old: Side;
+  readonly new: Side;
+}
+
+/** The maximum number of scopes (operation, status and caller) that are counted apart. */
+const MAX_SCOPES = 5_000;
+
+/** Compiles a comparator from a contract. */
+export function compileComparator(parts: ComparatorParts): Comparator {
+  const { contract, ids, noise } = parts;
+  const schemaOf = compilePlaceSchemas(contract.document);
+  const roots = new Map<string, Place>();
+  const lists = createListPages<PairResult>(ids);
+  const failureOf = createFailureReader(parts);
+
+  const rootOf = ({ operation, parameters, role }: ExchangePair, status: number): Place => {
+    const isOpen = parameters?.details === true;
+    const isFull = roots.size >= MAX_SCOPES;
+    const scope = { operation: isFull ? undefined : operation?.id, status, role: isFull ? 'other' : role };
+    const key = `${scope.operation ?? ''} ${status} ${isOpen} ${scope.role}`;
+    let root = roots.get(key);
+    if (root === undefined) {
+      const schema = scope.operation === undefined ? undefined : schemaOf(scope.operation, status, isOpen);
+      root = createRoot(scope, schema);
+      roots.set(key, root);
+    }
+    return root;
+  };
+
+  const mutedBy = (kind: DifferenceKind, place: Place): Difference['mutedBy'] => {
+    // Nothing but a value is ever noise.
+    if (kind !== 'value') return undefined;
+    return place.marks.isVolatile ? 'contract' : noise.ruleFor(place.scope.operation, place.at);
+  };
+
+  const compare = (pair: ExchangePair): PairResult => {
+    const { operation, parameters, old, new: next } = pair;
+    const root = rootOf(pair, old.status);
+    const found = new Map<string, Difference>();
+    const equivalences = new Map<Equivalence, number>();
+    const edges: EdgeItem[] = [];
+    let totals: { place: Place; old: number; new: number } | undefined;
+    let net = 0;
+    const violations = { old: violationsOf(pair, old), new: violationsOf(pair, next) };
+    const differ: ValueComparison['differ'] = (kind, place, a, b) => {
+      const isItem = kind === 'missing-item' || kind === 'extra-item';
+      if (isItem && place === root.member(operation?.itemsAt ?? '').items()) net += kind === 'missing-item' ? 1 : -1;
+      // An item that other callers receive from the old server, and this one only from the new server.
+      const isLeak = kind === 'extra-item' && isForOthers(pair, ids, place, b);
+      const named = isLeak ? 'leak' : kind;
+      const key = `${named} ${place.at}`;
+      if (found.has(key)) return;
+      found.set(key, differenceOf(named, place, a, b, violations));
+    };
+    const differenceOf = (
+      kind: DifferenceKind,
+      place: Place,
+      a: unknown,
+      b: unknown,
+      { old: before, new: after }: { old: PlaceSet; new: PlaceSet },
+    ): Difference => {
+      const hint = place.marks.isPersonal ? undefined : firstDifference(a, b);
+      return {
+        kind,
+        place,
+        old: describeValue(a, place.marks),
+        new: describeValue(b, place.marks),
+        ...(hint !== undefined && { hint }),
+        mutedBy: mutedBy(kind, place),
+        isRepair: before.has(place.at) && !after.has(place.at),
+      };
+    };
+    const values: ValueComparison = {
+      old: parts.old,
+      new: parts.new,
+      ids,
+      sort: parameters?.sort,
+      isFirstPage: parameters?.page === undefined || parameters.page === (operation?.paging?.firstPage ?? 1),
+      differ,
+      same: (name) => equivalences.set(name, (equivalences.get(name) ?? 0) + 1),
+      atEdge: (edge) => {
+        edges.push(edge);
+        values.same('item at the edge of a page');
+      },
+      totals: (place, a, b) => (totals = { place, old: a, new: b }),
+    };
+    const body = compareMessages(pair, root, values, failureOf);
+    const differences = [...found.values()];
+    const isDifferent = differences.some((one) => one.mutedBy === undefined);
+    const result: PairResult = {
+      pair,
+      outcome: isDifferent ? 'different' : differences.length > 0 ? 'muted' : 'equal',
+      differences,
+      equivalences,
+      verdicts: { old: violations.old.verdict, new: violations.new.verdict },
+      accept: () => {
+        for (const { place, mutedBy: muted } of differences)
+          if (muted === undefined) place.different += 1;
+          else place.muted += 1;
+        if (operation === undefined || body === undefined) return;
+        const page = parameters?.page ?? operation.paging?.firstPage ?? 1;
+        const hasPages = edges.length > 0 || totals !== undefined || operation.paging !== undefined;
+        if (hasPages)
+          lists.see(
+            {
+              list: listOf(pair),
+              page,
+              pageCount: countedIn(root, body, 'pages'),
+              edges: edges.map((edge) => ({
+                ...edge,
+                facts: factsOf(values, edge.place, toMembers(edge.item), edge.side === 'old' ? parts.old : parts.new),
+              })),
+              totals,
+              net,
+            },
+            result,
+          );
+      },
+    };
+    return result;
+  };
+
+  const violationsOf = ({ operation, parameters }: ExchangePair, answer: Answer): PlaceSet => {
+    if (operation === undefined || parameters === undefined) return new PlaceSet('unknown', []);
+    const json = readJson(answer.body);
+    const findings = contract.checkResponse(operation, parameters, {
+      status: answer.status,
+      mediaType: answer.mediaType,
+      isEmpty: answer.body.length === 0,
+      json: isRead(json) ? JSON.parse(answer.body.toString('utf8').replace(/^\uFEFF/, '')) : undefined,
+      bytes: answer.body,
+    });
+    const verdict = { valid: 'valid', violations: 'invalid', skipped: 'unknown' } as const;
+    return new PlaceSet(verdict[findings.verdict], [...findings.violations, ...findings.reported]);
+  };
+
+  const late = (kind: DifferenceKind, place: Place, a: unknown, b: unknown): Difference => ({
+    kind,
+    place,
+    old: describeValue(a, place.marks),
+    new: describeValue(b, place.marks),
+    mutedBy: mutedBy(kind, place),
+    isRepair: false,
+  });
+  return {
+    compare,
+    refuted: () =>
+      ids.takeRefuted().map((place) => ({ difference: late('identity', place, 0, 0), result: undefined })),
+    settle: () =>
+      lists.settle().map(({ kind, place, old, new: next, exchange }) => {
+        const isLeak = kind === 'extra-item' && isForOthers(exchange.pair, ids, place, next);
+        return { difference: late(isLeak ? 'leak' : kind, place, old, next), result: exchange };
+      }),
+    undecided: lists.undecided,
+    *places() {
+      for (const root of roots.values()) yield* placesIn(root);
+    },
+    itemIds(operation, answer) {
+      const json = readJson(answer.body);
+      if (!isRead(json)) return new Set();
+      return new Set(
+        itemsIn(operation, json.value).flatMap((item) => idText(toMembers(item)['id'] ?? undefined) ?? []),
+      );
+    },
+    isAllowed: (operation, answer) =>
+      answer.status >= 200 && answer.status < 300 && failureOf(operation, answer) === undefined,
+  };
+}
+
+/** The places, without indices, at which a response violates the contract. */
+class PlaceSet {
+  readonly verdict: Verdict;
+  readonly #places: ReadonlySet<string>;
+  constructor(verdict: Verdict, violations: readonly Violation[]) {
+    this.verdict = verdict;
+    this.#places = new Set(violations.map(({ at }) => anyIndex(at)));
+  }
+  has(at: string): boolean {
+    return this.#places.has(at);
+  }
+}
+
+const isRead = (json: ReadJson): json is { readonly value: unknown } => typeof json === 'object';
+
+/** What an error response means, in the terms of Portico's own errors. */
+interface ReadFailure {
+  readonly meaning: 'denied' | 'absent' | 'failed';
+  readonly code: string;
+  readonly text: string;
+}
+
+const MEANINGS: Readonly<Record<string, ReadFailure['meaning']>> = {
+  upstream_permission_denied: 'denied',
+  credentials_required: 'denied',
+  upstream_unauthorized: 'denied',
+  upstream_not_found: 'absent',
+};
+
+/** Creates a function that reads error responses in all forms of the API. It returns undefined for a success. */
+function createFailureReader({ contract, failures }: ComparatorParts) {
+  return (operation: Operation | undefined, { status, mediaType, body }: Answer): ReadFailure | undefined => {
+    const headers = mediaType === undefined ? [] : [['content-type', mediaType] as const];
+    const translated = normalizeFailure(
+      { status, headers: headers.map(([name, value]) => [name, value]), body },
+      {
+        ...failures,
+        serverErrors: operation?.serverErrors ?? contract.rules.serverErrors,
+        documentedErrors: operation?.documentedErrors ?? [],
+        documentedFields: new Set(operation?.documentedFields),
+        credential: 'caller',
+        challenge: '',
+      },
+    );
+    if (translated === undefined) return undefined;
+    const { code, message } = translated.error;
+    return { meaning: MEANINGS[code] ?? 'failed', code, text: message };
+  };
+}
+
+/** Compares two whole responses. Returns the body of the old one if both bodies were compared as JSON. */
+function compareMessages(
+  { operation, old, new: next, others }: ExchangePair,
+  root: Place,
+  to: ValueComparison,
+  failureOf: ReturnType<typeof createFailureReader>,
+): Readonly<Record<string, unknown>> | undefined {
+  const status = root.member('status');
+  status.compared += 1;
+  const [failedOld, failedNew] = [failureOf(operation, old), failureOf(operation, next)];
+  const [wasOld, isNew] = [failedOld?.meaning ?? 'allowed', failedNew?.meaning ?? 'allowed'];
+  if (wasOld !== isNew) {
+    const isLeak = isNew === 'allowed' && (wasOld === 'denied' || (wasOld === 'absent' && others?.isAllowed === true));
+    const isPermission = [wasOld, isNew].includes('denied') && [wasOld, isNew].includes('allowed');
+    if (isLeak || isPermission) return void to.differ(isLeak ? 'leak' : 'permission', status, old.status, next.status);
+  }
+  if (old.status !== next.status) return void to.differ('status', status, old.status, next.status);
+  if (failedOld !== undefined || failedNew !== undefined) {
+    if (failedOld?.code !== failedNew?.code || failedOld?.text !== failedNew?.text)
+      to.differ('error', status, failedOld?.text, failedNew?.text);
+    else if (!old.body.equals(next.body)) to.same('error form');
+    return undefined;
+  }
+  const [jsonOld, jsonNew] = [readJson(old.body), readJson(next.body)];
+  const [typeOld, typeNew] = [old, next].map(({ mediaType }) => (mediaType === undefined ? undefined : mediaTypeOf(mediaType)));
+  if (typeOld !== typeNew) {
+    const media = root.member('content-type');
+    media.compared += 1;
+    to.differ('media-type', media, typeOld, typeNew);
+    if (isRead(jsonOld) !== isRead(jsonNew)) return undefined;
+  }
+  if (isRead(jsonOld) && isRead(jsonNew)) {
+    compareValues(to, root, jsonOld.value, jsonNew.value);
+    return toMembers(jsonOld.value);
+  }
+  root.compared += 1;
+  if (isRead(jsonOld) !== isRead(jsonNew) || !old.body.equals(next.body)) to.differ('body', root, old.body.length, next.body.length);
+  return undefined;
+}
+
+const toMembers = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+
+function itemsIn(operation: Operation | undefined, json: unknown): readonly unknown[] {
+  if (Array.isArray(json)) return json as unknown[];
+  const list = operation === undefined ? undefined : toMembers(json)[operation.itemsAt];
+  return Array.isArray(list) ? (list as unknown[]) : [json];
+}
+
+/** Returns whether an item that only the new server sends is sent to other callers by the old one. */
+function isForOthers({ others }: ExchangePair, ids: Identities, place: Place, item: unknown): boolean {
+  if (others === undefined) return false;
+  const id = idText(toMembers(item)['id'] ?? undefined);
+  const known = id === undefined ? undefined : ids.toOld(place.member('id').marks.identity ?? place.at, id);
+  return known !== undefined && others.ids.has(known);
+}
+
+/** Returns the number in an envelope that states something. */
+function countedIn(root: Place, body: Readonly<Record<string, unknown>>, what: string): number | undefined {
+  const [, value] = Object.entries(body).find(([name]) => root.member(name).marks.counts === what) ?? [];
+  return typeof value === 'number' ? value : undefined;
+}
+
+/** Identifies a list by everything that was requested except the page. */
+function listOf({ target, role }: ExchangePair): string {
+  const [path = '', query = ''] = target.split('?', 2);
+  const others = query.split('&').filter((one) => one !== '' && !one.startsWith('page='));
+  return `${role} ${path}?${others.toSorted().join('&')}`;
+}
