@@ -16,11 +16,11 @@ import {
   type ValueComparison,
 } from './compare-values.ts';
 import { describeValue, firstDifference } from './describe-value.ts';
-import { idText, readJson, type ReadJson } from './exact-values.ts';
+import { idText, plainValue, readJson, type ReadJson } from './exact-values.ts';
 import type { Identities } from './identities.ts';
 import { createListPages } from './list-pages.ts';
 import type { Noise, NoiseRule } from './noise.ts';
-import { createRoot, type Place, placesIn } from './place.ts';
+import { createScopePlaces, type Place, placesIn, type ScopePlaces } from './place.ts';
 
 /** A complete response of one server. */
 export interface Answer {
@@ -119,22 +119,22 @@ const MAX_SCOPES = 5_000;
 export function compileComparator(parts: ComparatorParts): Comparator {
   const { contract, ids, noise } = parts;
   const schemaOf = compilePlaceSchemas(contract.document);
-  const roots = new Map<string, Place>();
+  const scopes = new Map<string, ScopePlaces>();
   const lists = createListPages<PairResult>(ids);
   const failureOf = createFailureReader(parts);
 
-  const rootOf = ({ operation, parameters, role }: ExchangePair, status: number): Place => {
+  const placesOf = ({ operation, parameters, role }: ExchangePair, status: number): ScopePlaces => {
     const isOpen = parameters?.details === true;
-    const isFull = roots.size >= MAX_SCOPES;
+    const isFull = scopes.size >= MAX_SCOPES;
     const scope = { operation: isFull ? undefined : operation?.id, status, role: isFull ? 'other' : role };
     const key = `${scope.operation ?? ''} ${status} ${isOpen} ${scope.role}`;
-    let root = roots.get(key);
-    if (root === undefined) {
+    let places = scopes.get(key);
+    if (places === undefined) {
       const schema = scope.operation === undefined ? undefined : schemaOf(scope.operation, status, isOpen);
-      root = createRoot(scope, schema);
-      roots.set(key, root);
+      places = createScopePlaces(scope, schema);
+      scopes.set(key, places);
     }
-    return root;
+    return places;
   };
 
   const mutedBy = (kind: DifferenceKind, place: Place): Difference['mutedBy'] => {
@@ -145,16 +145,18 @@ export function compileComparator(parts: ComparatorParts): Comparator {
 
   const compare = (pair: ExchangePair): PairResult => {
     const { operation, parameters, old, new: next } = pair;
-    const root = rootOf(pair, old.status);
+    const places = placesOf(pair, old.status);
+    const ownItems = itemsPlace(operation, places.body);
+    const read = { old: readJson(old.body), new: readJson(next.body) };
     const found = new Map<string, Difference>();
     const equivalences = new Map<Equivalence, number>();
     const edges: EdgeItem[] = [];
     let totals: { place: Place; old: number; new: number } | undefined;
     let net = 0;
-    const violations = { old: violationsOf(pair, old), new: violationsOf(pair, next) };
+    const violations = { old: violationsOf(pair, old, read.old), new: violationsOf(pair, next, read.new) };
     const differ: ValueComparison['differ'] = (kind, place, a, b) => {
       const isItem = kind === 'missing-item' || kind === 'extra-item';
-      if (isItem && place === root.member(operation?.itemsAt ?? '').items()) net += kind === 'missing-item' ? 1 : -1;
+      if (isItem && place === ownItems) net += kind === 'missing-item' ? 1 : -1;
       // An item that other callers receive from the old server, and this one only from the new server.
       const isLeak = kind === 'extra-item' && isForOthers(pair, ids, place, b);
       const named = isLeak ? 'leak' : kind;
@@ -194,7 +196,7 @@ export function compileComparator(parts: ComparatorParts): Comparator {
       },
       totals: (place, a, b) => (totals = { place, old: a, new: b }),
     };
-    const body = compareMessages(pair, root, values, failureOf);
+    const body = compareMessages(pair, places, read, values, failureOf);
     const differences = [...found.values()];
     const isDifferent = differences.some((one) => one.mutedBy === undefined);
     const result: PairResult = {
@@ -215,7 +217,7 @@ export function compileComparator(parts: ComparatorParts): Comparator {
             {
               list: listOf(pair),
               page,
-              pageCount: countedIn(root, body, 'pages'),
+              pageCount: countedIn(places.body, body, 'pages'),
               edges: edges.map((edge) => ({
                 ...edge,
                 facts: factsOf(values, edge.place, toMembers(edge.item), edge.side === 'old' ? parts.old : parts.new),
@@ -230,14 +232,13 @@ export function compileComparator(parts: ComparatorParts): Comparator {
     return result;
   };
 
-  const violationsOf = ({ operation, parameters }: ExchangePair, answer: Answer): PlaceSet => {
+  const violationsOf = ({ operation, parameters }: ExchangePair, answer: Answer, json: ReadJson): PlaceSet => {
     if (operation === undefined || parameters === undefined) return new PlaceSet('unknown', []);
-    const json = readJson(answer.body);
     const findings = contract.checkResponse(operation, parameters, {
       status: answer.status,
       mediaType: answer.mediaType,
       isEmpty: answer.body.length === 0,
-      json: isRead(json) ? JSON.parse(answer.body.toString('utf8').replace(/^\uFEFF/, '')) : undefined,
+      json: plainValue(json, answer.body),
       bytes: answer.body,
     });
     const verdict = { valid: 'valid', violations: 'invalid', skipped: 'unknown' } as const;
@@ -263,7 +264,8 @@ export function compileComparator(parts: ComparatorParts): Comparator {
       }),
     undecided: lists.undecided,
     *places() {
-      for (const root of roots.values()) yield* placesIn(root);
+      for (const { status, mediaType, body } of scopes.values())
+        for (const place of [status, mediaType, body]) yield* placesIn(place);
     },
     itemIds(operation, answer) {
       const json = readJson(answer.body);
@@ -330,11 +332,11 @@ function createFailureReader({ contract, failures }: ComparatorParts) {
 /** Compares two whole responses. Returns the body of the old one if both bodies were compared as JSON. */
 function compareMessages(
   { operation, old, new: next, others }: ExchangePair,
-  root: Place,
+  { status, mediaType, body }: ScopePlaces,
+  read: { readonly old: ReadJson; readonly new: ReadJson },
   to: ValueComparison,
   failureOf: ReturnType<typeof createFailureReader>,
 ): Readonly<Record<string, unknown>> | undefined {
-  const status = root.member('status');
   status.compared += 1;
   const [failedOld, failedNew] = [failureOf(operation, old), failureOf(operation, next)];
   const [wasOld, isNew] = [failedOld?.meaning ?? 'allowed', failedNew?.meaning ?? 'allowed'];
@@ -350,21 +352,26 @@ function compareMessages(
     else if (!old.body.equals(next.body)) to.same('error form');
     return undefined;
   }
-  const [jsonOld, jsonNew] = [readJson(old.body), readJson(next.body)];
-  const [typeOld, typeNew] = [old, next].map(({ mediaType }) => (mediaType === undefined ? undefined : mediaTypeOf(mediaType)));
-  if (typeOld !== typeNew) {
-    const media = root.member('content-type');
-    media.compared += 1;
-    to.differ('media-type', media, typeOld, typeNew);
-    if (isRead(jsonOld) !== isRead(jsonNew)) return undefined;
+  const [typeOld, typeNew] = [essenceOf(old), essenceOf(next)];
+  mediaType.compared += 1;
+  if (typeOld !== typeNew) to.differ('media-type', mediaType, typeOld, typeNew);
+  if (isRead(read.old) && isRead(read.new)) {
+    compareValues(to, body, read.old.value, read.new.value);
+    return toMembers(read.old.value);
   }
-  if (isRead(jsonOld) && isRead(jsonNew)) {
-    compareValues(to, root, jsonOld.value, jsonNew.value);
-    return toMembers(jsonOld.value);
-  }
-  root.compared += 1;
-  if (isRead(jsonOld) !== isRead(jsonNew) || !old.body.equals(next.body)) to.differ('body', root, old.body.length, next.body.length);
+  body.compared += 1;
+  const isSameKind = isRead(read.old) === isRead(read.new);
+  // If the types differ, it is no surprise that the bodies do.
+  if (typeOld === typeNew && (!isSameKind || !old.body.equals(next.body))) to.differ('body', body, undefined, undefined);
   return undefined;
+}
+
+const essenceOf = ({ mediaType }: Answer) => (mediaType === undefined ? undefined : mediaTypeOf(mediaType));
+
+/** Returns the place of an operation's items, if they are in a member of the body. */
+function itemsPlace(operation: Operation | undefined, body: Place): Place | undefined {
+  if (operation === undefined || operation.itemsAt === 'body' || operation.itemsAt === 'elements') return undefined;
+  return body.member(operation.itemsAt).items();
 }
 
 const toMembers = (value: unknown): Readonly<Record<string, unknown>> =>

@@ -8,8 +8,11 @@ export class WrittenNumber {
   }
 }
 
-/** The result of reading a body: its value, or that it is not JSON or exceeds the limits. */
-export type ReadJson = { readonly value: unknown } | 'malformed' | 'excess';
+/**
+ * The result of reading a body: its value, or that it is not JSON or exceeds the limits. With `hasSources`, numbers may be
+ * of the type `WrittenNumber`.
+ */
+export type ReadJson = { readonly value: unknown; readonly hasSources: boolean } | 'malformed' | 'excess';
 
 /**
  * Finds what may be a number that needs its source: one with many digits, a fraction or an exponent. Strings may match,
@@ -22,7 +25,8 @@ export function readJson(bytes: Buffer, limits: JsonLimits = DEFAULT_JSON_LIMITS
   if (exceededLimit(bytes, limits) !== undefined) return 'excess';
   const text = new TextDecoder().decode(bytes);
   try {
-    return { value: UNUSUAL.test(` ${text}`) ? (JSON.parse as ParseWithSource)(text, keepSource) : JSON.parse(text) };
+    const hasSources = UNUSUAL.test(` ${text}`);
+    return { value: hasSources ? (JSON.parse as ParseWithSource)(text, keepSource) : JSON.parse(text), hasSources };
   } catch {
     return 'malformed';
   }
@@ -35,6 +39,12 @@ type ParseWithSource = (
 
 const keepSource: Parameters<ParseWithSource>[1] = (_name, value, { source }) =>
   typeof value === 'number' && source !== undefined && source !== String(value) ? new WrittenNumber(source) : value;
+
+/** Returns a body as `JSON.parse` does, or undefined if it is not JSON. */
+export function plainValue(json: ReadJson, bytes: Buffer): unknown {
+  if (typeof json === 'string') return undefined;
+  return json.hasSources ? (JSON.parse(new TextDecoder().decode(bytes)) as unknown) : json.value;
+}
 
 /** Returns the type of a value in JSON. */
 export function typeOfValue(value: unknown): 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object' {

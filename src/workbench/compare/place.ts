@@ -12,7 +12,8 @@ export interface Scope {
 /** One place in the responses of a scope, without indices, and what has been counted there. */
 export interface Place {
   readonly scope: Scope;
-  /** A JSON pointer with `*` for every index. */
+  readonly location: 'status' | 'header' | 'body';
+  /** A JSON pointer with `*` for every index, or the name of a header. Empty for a status and for a whole body. */
   readonly at: string;
   readonly marks: Marks;
   /** How many pairs of values were compared here. */
@@ -36,19 +37,37 @@ export interface Place {
 const MAX_MEMBERS = 300;
 const OTHER = '?';
 
-/** Creates the place of a whole body. */
-export function createRoot(scope: Scope, schema: PlaceSchema | undefined): Place {
-  return createPlace(scope, '', schema, marksOf(schema));
+/** The places of one scope: the status, the content type, and the whole body. */
+export interface ScopePlaces {
+  readonly status: Place;
+  readonly mediaType: Place;
+  readonly body: Place;
 }
 
-function createPlace(scope: Scope, at: string, schema: PlaceSchema | undefined, marks: Marks): Place {
+/** Creates the places of a scope, whose bodies have the given schema. */
+export function createScopePlaces(scope: Scope, schema: PlaceSchema | undefined): ScopePlaces {
+  return {
+    status: createPlace(scope, 'status', '', undefined, marksOf(undefined)),
+    mediaType: createPlace(scope, 'header', 'content-type', undefined, marksOf(undefined)),
+    body: createPlace(scope, 'body', '', schema, marksOf(schema)),
+  };
+}
+
+function createPlace(
+  scope: Scope,
+  location: Place['location'],
+  at: string,
+  schema: PlaceSchema | undefined,
+  marks: Marks,
+): Place {
   const members = new Map<string, Place>();
   let items: Place | undefined;
   let aliases: ReadonlyMap<string, string> | undefined;
   const create = (step: string, inner: PlaceSchema | undefined) =>
-    createPlace(scope, `${at}/${step}`, inner, marksOf(inner, marks));
+    createPlace(scope, location, `${at}/${step}`, inner, marksOf(inner, marks));
   return {
     scope,
+    location,
     at,
     marks,
     compared: 0,
