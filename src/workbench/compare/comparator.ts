@@ -74,8 +74,8 @@ export interface PairResult {
   readonly differences: readonly Difference[];
   readonly equivalences: ReadonlyMap<Equivalence, number>;
   readonly verdicts: { readonly old: Verdict; readonly new: Verdict };
-  /** Makes the result count, for lists with several pages. */
-  accept(): void;
+  /** Makes the result count, or only some of its differences. */
+  accept(counted?: readonly Difference[]): void;
 }
 
 /** A difference that only became visible later, and the exchange to which it belongs. */
@@ -205,8 +205,8 @@ export function compileComparator(parts: ComparatorParts): Comparator {
       differences,
       equivalences,
       verdicts: { old: violations.old.verdict, new: violations.new.verdict },
-      accept: () => {
-        for (const { place, mutedBy: muted } of differences)
+      accept: (counted = differences) => {
+        for (const { place, mutedBy: muted } of counted)
           if (muted === undefined) place.different += 1;
           else place.muted += 1;
         if (operation === undefined || body === undefined) return;

@@ -6,7 +6,13 @@ import type { Difference } from './comparator.ts';
 import { LEAK, toViolation } from './difference-violation.ts';
 
 /** Why a request of the source was not sent. */
-export type NotMade = 'unsafe method' | 'never compared' | 'asked already' | 'no counterpart id' | 'not readable' | 'interrupted' | 'limit';
+export type NotMade =
+  | 'not a GET request'
+  | 'not in the contract'
+  | 'asked already'
+  | 'id without a counterpart'
+  | 'not readable'
+  | 'planned, but not sent';
 
 /** The counts of a comparison. The first five add up to the exchanges. */
 export interface CompareCounts {

@@ -1,4 +1,4 @@
-import { DIFFERENCE, isAdvisory, REHEARSAL } from '../../engine/model/violation.ts';
+import { DIFFERENCE, isAdvisory, REHEARSAL, type ViolationCategory } from '../../engine/model/violation.ts';
 import { type Change, CHANGE_WORDS, changedShares, type RenderComparison } from './comparison.ts';
 import { jsonText } from './json-report.ts';
 import { plainText } from '../../lib/plain-text.ts';
@@ -56,7 +56,7 @@ function sarifLog(results: readonly SarifFinding[], takenAt: number, version: st
 const ruleIdOf = ({ entry }: Finding): string => `${entry.category}/${plainText(entry.keyword)}`;
 
 /** What the violations of a category mean, if they are not about the contract. */
-const MEANINGS: Partial<Record<ViolationCategory, string>> = {
+const MEANINGS: Readonly<Partial<Record<ViolationCategory, string>>> = {
   [REHEARSAL]: 'the upstream responds differently to the request that staging sends.',
   [DIFFERENCE]: 'two servers respond differently to the same request.',
 };
