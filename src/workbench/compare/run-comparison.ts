@@ -35,7 +35,16 @@ export interface ComparisonParts {
   readonly signal: AbortSignal;
   readonly onProgress: (operation: string) => void;
   /** Called from time to time with the state complete, so that a later run can continue. */
-  readonly onCheckpoint?: () => void;
+  readonly onCheckpoint?: (unfinished: number) => void;
+}
+
+/** How a comparison ended. */
+export interface ComparisonRun {
+  readonly ended: ComparisonEnd;
+  /** The number of requests that were planned, but not sent. Undefined if only the end of the source would tell. */
+  readonly left: number | undefined;
+  /** The number of requests that the end interrupted. */
+  readonly interrupted: number;
 }
 
 /** Why a comparison ended. */
@@ -46,11 +55,12 @@ const MAX_FAILURES = 20;
 const CHECKPOINT_EVERY = 100;
 
 /** Compares two servers until the source ends. */
-export async function runComparison(parts: ComparisonParts): Promise<ComparisonEnd> {
+export async function runComparison(parts: ComparisonParts): Promise<ComparisonRun> {
   const { source, tally, comparator, signal, concurrency } = parts;
   const compareOne = createTargetComparison(parts);
   let active = 0;
   let done = 0;
+  let interrupted = 0;
   let isOver = false;
   let wake: (() => void) | undefined;
   const given = (): ComparisonEnd | undefined => {
@@ -85,7 +95,7 @@ export async function runComparison(parts: ComparisonParts): Promise<ComparisonE
       }
       try {
         if ('notMade' in item) tally.notMade(item.notMade);
-        else await compareOne(item);
+        else if (!(await compareOne(item))) interrupted += 1;
       } finally {
         active -= 1;
         const woken = wake;
@@ -93,15 +103,16 @@ export async function runComparison(parts: ComparisonParts): Promise<ComparisonE
         woken?.();
       }
       done += 1;
-      if (done % CHECKPOINT_EVERY === 0) parts.onCheckpoint?.();
+      if (done % CHECKPOINT_EVERY === 0) parts.onCheckpoint?.(active);
     }
   };
   await Promise.all(Array.from({ length: concurrency }, worker));
-  const left = source.left() ?? 0;
-  if (left > 0) tally.notMade('planned, but not sent', left);
+  const left = source.left();
+  const unsent = (left ?? 0) + interrupted;
+  if (unsent > 0) tally.notMade('planned, but not sent', unsent * parts.callers.length);
   for (const late of [...comparator.settle(), ...comparator.refuted()]) tally.takeLate(late);
   await source.close();
-  return end ?? 'complete';
+  return { ended: end ?? 'complete', left, interrupted };
 }
 
 /** The responses of both servers to one caller. */
@@ -130,17 +141,21 @@ function createTargetComparison(parts: ComparisonParts) {
     return { caller, old: old.answer, new: next.answer };
   };
 
-  return async (request: SourceRequest): Promise<void> => {
+  /** Returns false if the comparison of a target was interrupted before it could begin. */
+  return async (request: SourceRequest): Promise<boolean> => {
     const { operation, parameters, toNew } = read(request.target);
     parts.onProgress(operation?.id ?? 'undocumented paths');
-    if (operation === undefined && !parts.undocumented) return tally.notMade('not in the contract', callers.length);
     const newTarget = toNew(ids);
-    if (newTarget === undefined) return tally.notMade('id without a counterpart', callers.length);
+    if ((operation === undefined && !parts.undocumented) || newTarget === undefined) {
+      tally.notMade(newTarget === undefined ? 'id without a counterpart' : 'not in the contract', callers.length);
+      return true;
+    }
     const targets = { target: request.target, newTarget };
     const asked: AskedPair[] = [];
     for (const caller of callers) {
       const pair = await askBoth(targets, caller, false);
       if ('because' in pair) {
+        if (signal.aborted && asked.length === 0 && caller === callers[0]) return false;
         tally.notComparable(operation?.id, pair.because);
         continue;
       }
@@ -173,6 +188,7 @@ function createTargetComparison(parts: ComparisonParts) {
       tally.take(result, result.outcome !== 'different');
     }
     for (const late of comparator.refuted()) tally.takeLate(late);
+    return true;
   };
 }
 

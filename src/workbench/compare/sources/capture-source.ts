@@ -31,7 +31,7 @@ export function createCaptureSource({ file, apiPath, repeats }: CaptureSourcePar
     },
     learn: () => undefined,
     left: () => undefined,
-    position: () => position,
+    position: (unfinished) => Math.max(0, position - unfinished),
     close: async () => {
       await entries.return(undefined);
     },

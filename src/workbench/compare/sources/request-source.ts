@@ -19,7 +19,7 @@ export interface RequestSource {
   learn(request: SourceRequest, answer: Answer): void;
   /** The number of requests that are known to follow. Undefined if only the end of the source would tell. */
   left(): number | undefined;
-  /** Returns what a later run needs to continue here. */
-  position(): unknown;
+  /** Returns what a later run needs to continue here. The last `unfinished` items have not been compared. */
+  position(unfinished: number): unknown;
   close(): Promise<void>;
 }

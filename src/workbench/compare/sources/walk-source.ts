@@ -11,6 +11,8 @@ interface WalkSourceParts {
   readonly exploration: Exploration;
   readonly ids: ReadonlyMap<string, readonly string[]>;
   readonly maxRequests: number;
+  /** Further targets, which are requested after the walk. */
+  readonly targets?: readonly string[];
   /** True if all pages of a list are requested, so that every item is compared. */
   readonly allPages: boolean;
 }
@@ -34,6 +36,7 @@ export function createWalkSource(parts: WalkSourceParts, saved?: unknown): WalkS
   const varied = new Set<string>();
   const asked = new Set<string>();
   let sent = known.size;
+  const further = (parts.targets ?? []).filter((target) => !known.has(target));
   const add = (request: WalkRequest) => {
     if (known.has(request.target)) return;
     known.add(request.target);
@@ -45,7 +48,10 @@ export function createWalkSource(parts: WalkSourceParts, saved?: unknown): WalkS
   return {
     next() {
       const request = sent >= parts.maxRequests ? undefined : waiting.shift();
-      if (request === undefined) return Promise.resolve(undefined);
+      if (request === undefined) {
+        const target = further.shift();
+        return Promise.resolve(target === undefined ? undefined : { method: 'GET', target });
+      }
       sent += 1;
       asked.add(request.operation);
       requested.set(request.target, request);
@@ -69,7 +75,7 @@ export function createWalkSource(parts: WalkSourceParts, saved?: unknown): WalkS
       const count = typeof pageCount === 'number' ? Math.min(pageCount, MAX_PAGES) : 0;
       for (let page = first; page < first + count; page += 1) put(`page=${page}`, RANK.pages);
     },
-    left: () => (sent >= parts.maxRequests ? 0 : Math.min(waiting.length, parts.maxRequests - sent)),
+    left: () => waiting.length + further.length,
     // A walk that continues requests the first pages again, because their ids lead to the others.
     position: () => [...known].filter((target) => target.includes('?')).slice(0, parts.maxRequests),
     notWalked: () =>
