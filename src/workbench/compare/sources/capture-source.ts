@@ -1,4 +1,4 @@
-import { readCapture } from './captures.ts';
+import { readCapture } from '../../captures/read-capture.ts';
 import type { RequestSource, SourceItem } from './request-source.ts';
 
 /** The maximum number of targets that are remembered. Beyond it, a request may be sent more than once. */

@@ -1,7 +1,7 @@
 import { createReadStream, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { createGunzip } from 'node:zlib';
-import { isPlainObject, type PlainObject } from '../../../lib/plain-object.ts';
+import { isPlainObject, type PlainObject } from '../../lib/plain-object.ts';
 import { jsonElements } from './json-elements.ts';
 import { textLines } from './text-lines.ts';
 
