@@ -2,7 +2,7 @@ import { alignByFacts, alignByKey, type Alignment, countMoved, type ItemFacts, r
 import { matchDates, readDate, type ToInstant } from './dates.ts';
 import { canonicalNumber, idText, numberForm, typeOfValue, WrittenNumber } from './exact-values.ts';
 import type { Identities } from './identities.ts';
-import type { Place } from './place.ts';
+import { ID, type Place } from './place.ts';
 import {
   containsAddress,
   normalHtml,
@@ -85,6 +85,8 @@ export interface EdgeItem {
   /** The id on its own server. */
   readonly id: string;
   readonly item: unknown;
+  /** True if the list is sorted by values that change by themselves, so that items move between pages. */
+  readonly isLive: boolean;
 }
 
 /** Compares two values that are at the same place in two responses. */
@@ -209,8 +211,9 @@ function compareLists(
     : alignScalars(to, items, a, b);
   for (const [x, y] of alignment.pairs) if (isObjects || !isScalar(a[x])) compareValues(to, items, a[x], b[y]);
   if (!isObjects) items.compared += alignment.pairs.length;
-  reportOnly(to, items, alignment, [a, b], isIncomplete(around, a, b));
-  compareOrder(to, place, alignment, [a, b], around);
+  const key = sortKey(to, place, around);
+  reportOnly(to, items, alignment, [a, b], isIncomplete(around, a, b) ? { key } : undefined);
+  compareOrder(to, place, alignment, [a, b], key);
   return result;
 }
 
@@ -231,13 +234,13 @@ function isIncomplete(around: Around | undefined, a: readonly unknown[], b: read
 }
 
 /** Returns the name of the member that identifies the items of a list, or undefined if there is none. */
-function keyMember(items: Place, lists: readonly (readonly Members[])[]): string | undefined {
+function keyMember(lists: readonly (readonly Members[])[]): string | undefined {
   const isKey = (name: string) => lists.every((list) => list.every((item) => idText(item[name]) !== undefined));
-  return isKey('id') ? 'id' : undefined;
+  return isKey(ID) ? ID : undefined;
 }
 
 function alignObjects(to: ValueComparison, items: Place, a: readonly Members[], b: readonly Members[]): Alignment {
-  const key = keyMember(items, [a, b]);
+  const key = keyMember([a, b]);
   if (key === undefined) return alignWithoutIds(to, items, a, b);
   const space = items.member(key).marks.identity ?? items.at;
   const keysB = b.map((item) => {
@@ -345,24 +348,42 @@ function alignScalars(to: ValueComparison, items: Place, a: readonly unknown[], 
 
 const isIdValue = (value: unknown) => idText(value) !== undefined;
 
-/** Reports the items that only one server has. */
+/**
+ * Reports the items that only one server has. `part` is set if the lists are only pages: an item may then be on another
+ * page if it is at the edge of its page, or if its sort key is that of an item at the edge.
+ */
 function reportOnly(
   to: ValueComparison,
   items: Place,
   { pairs, onlyA, onlyB }: Alignment,
   [a, b]: readonly [readonly unknown[], readonly unknown[]],
-  incomplete: boolean,
+  part: { readonly key: SortKey | undefined } | undefined,
 ): void {
-  const inside = (indices: readonly number[]) => {
+  if (onlyA.length === 0 && onlyB.length === 0) return;
+  const isLive = part?.key !== undefined && items.member(part.key.name).marks.isVolatile;
+  const insideOf = (list: readonly unknown[], indices: readonly number[], side: Side) => {
     const [first, last] = [Math.min(...indices), Math.max(...indices)];
-    return (at: number) => at > first && at < last;
+    const keyAt = (at: number) => (part?.key === undefined ? undefined : sortValue(list[at], part.key, side));
+    const edges = [keyAt(0), keyAt(list.length - 1)].filter((value) => value !== undefined);
+    return (at: number) => at > first && at < last && !edges.includes(keyAt(at) ?? Number.NaN);
   };
-  const [insideA, insideB] = [inside(pairs.map(([x]) => x)), inside(pairs.map(([, y]) => y))];
+  const inside = {
+    old: insideOf(
+      a,
+      pairs.map(([x]) => x),
+      to.old,
+    ),
+    new: insideOf(
+      b,
+      pairs.map(([, y]) => y),
+      to.new,
+    ),
+  };
   const report = (at: number, side: 'old' | 'new') => {
     const item = side === 'old' ? a[at] : b[at];
-    const id = idText((typeof item === 'object' && item !== null ? (item as Members)['id'] : undefined) ?? undefined);
-    const isInside = side === 'old' ? insideA(at) : insideB(at);
-    if (incomplete && !isInside && id !== undefined) return to.atEdge({ place: items, side, id, item });
+    const id = typeOfValue(item) === 'object' ? idText((item as Members)[ID] ?? undefined) : undefined;
+    if (part !== undefined && id !== undefined && (isLive || !inside[side](at)))
+      return to.atEdge({ place: items, side, id, item, isLive });
     items.compared += 1;
     if (side === 'old') to.differ('missing-item', items, item, undefined);
     else to.differ('extra-item', items, undefined, item);
@@ -377,10 +398,9 @@ function compareOrder(
   place: Place,
   { pairs }: Alignment,
   [a, b]: readonly [readonly unknown[], readonly unknown[]],
-  around: Around | undefined,
+  key: SortKey | undefined,
 ): void {
   if (pairs.every(([, y], at) => at === 0 || (pairs[at - 1]?.[1] ?? -1) < y)) return;
-  const key = sortKey(to, place, around);
   const valuesOf = (list: readonly unknown[], indices: readonly number[], side: Side) =>
     indices.map((at) => (key === undefined ? undefined : sortValue(list[at], key, side)));
   const orderB = pairs.map(([, y]) => y).toSorted((x, y) => x - y);
@@ -465,7 +485,8 @@ function compareIds(to: ValueComparison, place: Place, a: unknown, b: unknown): 
 }
 
 function compareTexts(to: ValueComparison, place: Place, a: string, b: string): void {
-  const { text } = place.marks;
+  // What the contract does not describe is taken for what it looks like.
+  const text = place.marks.text ?? (ADDRESS.test(a) && ADDRESS.test(b) ? 'address' : undefined);
   const mayHaveAddress = b.includes('/');
   // A client that follows such an address leaves the new server.
   if (mayHaveAddress && to.old.own[0] !== to.new.own[0] && leadsBack(to, b)) return to.differ('address', place, a, b);
@@ -483,6 +504,8 @@ function compareTexts(to: ValueComparison, place: Place, a: string, b: string): 
   if (localA !== a || localB !== b) if (a !== b) to.same('own address');
   if (text === 'html' && localA !== localB && match === 'same') to.same('HTML form');
 }
+
+const ADDRESS = /^(?:https?:\/)?\/[^\s]+$/;
 
 const leadsBack = (to: ValueComparison, text: string) => containsAddress(withoutOwnAddress(text, to.new), to.old);
 

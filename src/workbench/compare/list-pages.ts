@@ -118,6 +118,10 @@ export function createListPages<Exchange>(ids: Identities) {
       list.pageCount = page.pageCount ?? list.pageCount;
       list.totals ??= page.totals && { ...page.totals, exchange };
       for (const edge of page.edges) {
+        if (edge.isLive) {
+          undecided += 1;
+          continue;
+        }
         const [own, others] = edge.side === 'old' ? [list.onlyOld, list.onlyNew] : [list.onlyNew, list.onlyOld];
         const other = edge.side === 'old' ? ids.toNew(spaceOf(edge), edge.id) : ids.toOld(spaceOf(edge), edge.id);
         if (other !== undefined && others.delete(other)) {

@@ -36,6 +36,8 @@ export interface Place {
  */
 const MAX_MEMBERS = 300;
 const OTHER = '?';
+/** The name of the member that identifies an object. */
+export const ID = 'id';
 
 /** The places of one scope: the status, the content type, and the whole body. */
 export interface ScopePlaces {
@@ -63,8 +65,13 @@ function createPlace(
   const members = new Map<string, Place>();
   let items: Place | undefined;
   let aliases: ReadonlyMap<string, string> | undefined;
-  const create = (step: string, inner: PlaceSchema | undefined) =>
-    createPlace(scope, location, `${at}/${step}`, inner, marksOf(inner, marks));
+  const create = (step: string, inner: PlaceSchema | undefined) => {
+    const found = marksOf(inner, marks);
+    const innerAt = `${at}/${step}`;
+    // An object's own id is recognized by its name, and then its kind is the place.
+    const own = step === ID && found.identity === undefined ? { ...found, identity: innerAt } : found;
+    return createPlace(scope, location, innerAt, inner, own);
+  };
   return {
     scope,
     location,
