@@ -433,7 +433,8 @@ function sortKey(to: ValueComparison, place: Place, around: Around | undefined):
   const { sortKeys } = place.marks;
   if (sortKeys === undefined || around === undefined) return undefined;
   const stated = around.a['sort'];
-  const name = to.sort ?? (typeof stated === 'string' && stated !== '' ? stated : 'default');
+  // The server states the order that it has applied, which may not be the requested one.
+  const name = typeof stated === 'string' && stated !== '' ? stated : (to.sort ?? 'default');
   const key = Object.hasOwn(sortKeys, name) ? sortKeys[name] : undefined;
   if (key === undefined) return undefined;
   const field = key.replace(/^-/, '');
