@@ -158,7 +158,7 @@ export function compileComparator(parts: ComparatorParts): Comparator {
       const isItem = kind === 'missing-item' || kind === 'extra-item';
       if (isItem && place === ownItems) net += kind === 'missing-item' ? 1 : -1;
       // An item that other callers receive from the old server, and this one only from the new server.
-      const isLeak = kind === 'extra-item' && isForOthers(pair, ids, place, b);
+      const isLeak = (kind === 'extra-item' || kind === 'other-item') && isForOthers(pair, ids, place, b);
       const named = isLeak ? 'leak' : kind;
       const key = `${named} ${place.at}`;
       if (found.has(key)) return;

@@ -29,6 +29,7 @@ export type DifferenceKind =
   | 'extra'
   | 'missing-item'
   | 'extra-item'
+  | 'other-item'
   | 'order'
   | 'count'
   | 'identity'
@@ -379,17 +380,23 @@ function reportOnly(
       to.new,
     ),
   };
-  const report = (at: number, side: 'old' | 'new') => {
+  const isCertain = (at: number, side: 'old' | 'new'): boolean => {
     const item = side === 'old' ? a[at] : b[at];
     const id = typeOfValue(item) === 'object' ? idText((item as Members)[ID] ?? undefined) : undefined;
-    if (part !== undefined && id !== undefined && (isLive || !inside[side](at)))
-      return to.atEdge({ place: items, side, id, item, isLive });
-    items.compared += 1;
-    if (side === 'old') to.differ('missing-item', items, item, undefined);
-    else to.differ('extra-item', items, undefined, item);
+    if (part === undefined || id === undefined || (!isLive && inside[side](at))) return true;
+    to.atEdge({ place: items, side, id, item, isLive });
+    return false;
   };
-  for (const at of onlyA) report(at, 'old');
-  for (const at of onlyB) report(at, 'new');
+  const missing = onlyA.filter((at) => isCertain(at, 'old'));
+  const extra = onlyB.filter((at) => isCertain(at, 'new'));
+  items.compared += missing.length + extra.length;
+  // As many items instead of others are one fault, not two.
+  if (missing.length === extra.length)
+    for (const [at, x] of missing.entries()) to.differ('other-item', items, a[x], b[extra[at] ?? -1]);
+  else {
+    for (const at of missing) to.differ('missing-item', items, a[at], undefined);
+    for (const at of extra) to.differ('extra-item', items, undefined, b[at]);
+  }
 }
 
 /** Compares the order of the items that both lists have. Items with equal sort keys may stand in any order. */
@@ -470,7 +477,7 @@ function compareScalars(to: ValueComparison, place: Place, a: unknown, b: unknow
       if (sourceOf(a) !== sourceOf(b)) to.same('number form');
       return;
     }
-    return to.differ(numberForm(a) === numberForm(b) || !place.marks.isVolatile ? 'value' : 'form', place, a, b);
+    return to.differ(numberForm(a) === numberForm(b) ? 'value' : 'form', place, a, b);
   }
   to.differ('value', place, a, b);
 }
@@ -487,7 +494,7 @@ function compareIds(to: ValueComparison, place: Place, a: unknown, b: unknown): 
 
 function compareTexts(to: ValueComparison, place: Place, a: string, b: string): void {
   // What the contract does not describe is taken for what it looks like.
-  const text = place.marks.text ?? (ADDRESS.test(a) && ADDRESS.test(b) ? 'address' : undefined);
+  const text = place.marks.text ?? (place.marks.isDescribed ? undefined : apparentText(a, b));
   const mayHaveAddress = b.includes('/');
   // A client that follows such an address leaves the new server.
   if (mayHaveAddress && to.old.own[0] !== to.new.own[0] && leadsBack(to, b)) return to.differ('address', place, a, b);
@@ -506,13 +513,21 @@ function compareTexts(to: ValueComparison, place: Place, a: string, b: string): 
   if (text === 'html' && localA !== localB && match === 'same') to.same('HTML form');
 }
 
+function apparentText(a: string, b: string): 'address' | 'date' | undefined {
+  if (ADDRESS.test(a) && ADDRESS.test(b)) return 'address';
+  return readDate(a) !== undefined && readDate(b) !== undefined ? 'date' : undefined;
+}
+
 const ADDRESS = /^(?:https?:\/)?\/[^\s]+$/;
 
 const leadsBack = (to: ValueComparison, text: string) => containsAddress(withoutOwnAddress(text, to.new), to.old);
 
 /** A value that changes by itself must keep its form, which no rule about noise hides. */
-const formsDiffer = (place: Place, a: string, b: string) =>
-  place.marks.text === undefined && textForm(a, false) !== textForm(b, false) && textForm(a, false) !== 'text';
+function formsDiffer(place: Place, a: string, b: string): boolean {
+  const [formA, formB] = [textForm(a, false), textForm(b, false)];
+  if (formA === formB) return false;
+  return formA === 'empty' || formB === 'empty' || (place.marks.text === undefined && formA !== 'text');
+}
 
 function splitBoth(text: string | undefined, a: string, b: string): readonly [SplitText, SplitText] {
   if (text === 'html') return [splitHtml(a), splitHtml(b)];

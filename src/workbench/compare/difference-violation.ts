@@ -17,6 +17,7 @@ const MESSAGES: Readonly<Record<DifferenceKind, string>> = {
   extra: 'only the new server sends the field',
   'missing-item': 'the new server does not send an item',
   'extra-item': 'only the new server sends an item',
+  'other-item': 'the new server sends another item',
   order: 'the new server sends the items in another order',
   count: 'the new server states another number',
   identity: 'the new server refers to another object',

@@ -9,6 +9,8 @@ export type Counted = 'list' | 'total' | 'pages' | 'size' | 'page';
 
 /** What the contract says about one place in a response, as far as a comparison of two servers needs it. */
 export interface Marks {
+  /** False if the contract says nothing about the place. */
+  readonly isDescribed: boolean;
   /** The kind of thing whose id the value is. */
   readonly identity: string | undefined;
   /** True if the value changes by itself. Its type, form and presence are compared nevertheless. */
@@ -26,6 +28,7 @@ export interface Marks {
 }
 
 const NOTHING: Marks = {
+  isDescribed: false,
   identity: undefined,
   isVolatile: false,
   text: undefined,
@@ -44,6 +47,7 @@ export function marksOf(schema: PlaceSchema | undefined, within: Pick<Marks, 'is
   const first = <T>(name: string): T | undefined =>
     schemas.map((one) => one[name]).find((value) => value !== undefined) as T | undefined;
   return {
+    isDescribed: true,
     identity: first('x-identity'),
     isVolatile: first('x-volatile') === true,
     text: first('x-text'),

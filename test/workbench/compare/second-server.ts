@@ -243,17 +243,13 @@ function route(data: Data, views: Map<number, number>, url: string, target: stri
       );
       return envelope(sorted, query, { first: 1, size: 35, sort: '', toItem: show.listedTopic });
     }
-    case 'jobs/gdpr':
-      throw new Refused(404, 'not found');
     default: {
-      const [, jobs = '', kind = '', job = ''] = /^(jobs)\/(gdpr)\/(.*)$/.exec(what) ?? [];
-      if (jobs !== '' && kind !== '') {
-        if (!asker.isKnown) throw new Refused(401, undefined);
-        const found = data.table('gdpr_jobs').find((row) => row['id'] === id(job, 'job id'));
-        if (found === undefined) throw new Refused(404, 'not found');
-        return show.job(found);
-      }
-      throw new Refused(404, 'not found');
+      const [, job] = /^jobs\/gdpr\/([^/]*)$/.exec(what) ?? [];
+      if (job === undefined) throw new Refused(404, 'not found');
+      if (!asker.isKnown) throw new Refused(401, undefined);
+      const found = data.table('gdpr_jobs').find((row) => row['id'] === id(job, 'job id'));
+      if (found === undefined) throw new Refused(404, 'not found');
+      return show.job(found);
     }
   }
 }
