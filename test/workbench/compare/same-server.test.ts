@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import type { Answer } from '../../../src/workbench/compare/comparator.ts';
+import { createWalkSource } from '../../../src/workbench/compare/sources/walk-source.ts';
+import { basic } from '../../builders/call.ts';
+import { contract } from '../../builders/compiled-contract.ts';
+import { callerOf, comparatorFor, compareAt, readTarget, SETTINGS, tallyOf, withTwoServers, wordsOf } from './two-servers.ts';
+
+const servers = withTwoServers();
+const ROLES = ['admin', 'moderator', 'alice', 'bob', 'guest', 'anonymous'];
+
+const walk = (maxRequests: number, allPages = false) =>
+  createWalkSource({
+    operations: contract.operations,
+    exploration: SETTINGS.profile.exploration,
+    ids: new Map([['groupId', ['1', '2', '3']]]),
+    maxRequests,
+    allPages,
+  });
+
+/** The number of exchanges. Half of them belong to a caller with all permissions. */
+const EXCHANGES = 50_000;
+
+describe('a server compared with itself', () => {
+  it('has no difference in 50,000 exchanges, although its views change with each request', async () => {
+    const server = servers().new;
+    const { comparator } = comparatorFor({ old: server.url, new: server.url }, { ids: 'same' });
+    const tally = tallyOf();
+    const targets = await targetsOf(server.url);
+    expect(targets.length).toBeGreaterThan(150);
+    const answer = (target: string, role: string): Answer => {
+      const { status, type, text } = server.answer(target, role === 'anonymous' ? undefined : basic(role));
+      return { status, mediaType: type, body: Buffer.from(text) };
+    };
+    for (let at = 0; at < EXCHANGES; at += 1) {
+      const target = targets[at % targets.length] ?? '';
+      const role = at % 2 === 0 ? 'admin' : (ROLES[at % ROLES.length] ?? '');
+      const { operation, parameters } = readTarget(target);
+      const result = comparator.compare({
+        ...{ operation, parameters, target, role },
+        old: answer(target, role),
+        new: answer(target, role),
+      });
+      result.accept();
+      tally.take(result, false);
+    }
+    for (const late of comparator.settle()) tally.takeLate(late);
+    const { equal, muted, different, exchanges, equivalences } = tally.counts();
+    expect(wordsOf(tally.differences())).toEqual([]);
+    expect({ different, exchanges, sum: equal + muted }).toEqual({ different: 0, exchanges: EXCHANGES, sum: EXCHANGES });
+    // The views have been compared, and really differ.
+    expect(muted).toBeGreaterThan(EXCHANGES / 20);
+    expect(equivalences['paired id']).toBeUndefined();
+  }, 600_000);
+
+  it('has no difference over sockets, for several callers', async () => {
+    const { old } = servers();
+    const { counts, found, run } = await compareAt({ old: old.url, new: old.url }, walk(150), {
+      ids: 'same',
+      callers: ROLES.map(callerOf),
+      askAgainAfterMs: undefined,
+    });
+    expect(wordsOf(found)).toEqual([]);
+    expect(run.ended).toBe('complete');
+    const { exchanges, equal, muted, different, notComparable, notMade } = counts;
+    expect(equal + muted + different + notComparable + notMade).toBe(exchanges);
+    expect({ different, muted, notComparable }).toEqual({ different: 0, muted: 0, notComparable: 0 });
+  }, 60_000);
+});
+
+describe('an independent server with the same data', () => {
+  it('has no difference for any caller, and what is written otherwise is counted by name', async () => {
+    const { old, new: next } = servers();
+    const { counts, found, run } = await compareAt({ old: old.url, new: next.url }, walk(400), { callers: ROLES.map(callerOf) });
+    expect(wordsOf(found)).toEqual([]);
+    expect(run.ended).toBe('complete');
+    expect(counts.different).toBe(0);
+    expect(counts.notComparable).toBe(0);
+    for (const name of ['paired id', 'id as text or number', 'alias', 'number form', 'date form', 'HTML form', 'own address'] as const)
+      expect([name, (counts.equivalences[name] ?? 0) > 0]).toEqual([name, true]);
+    expect(counts.equivalences['first page 0 or 1']).toBeGreaterThan(0);
+    expect(counts.equivalences['error form']).toBeGreaterThan(0);
+    expect(counts.equivalences['order of equal sort keys']).toBeGreaterThan(0);
+  }, 120_000);
+
+  it('leaves nothing undecided if all pages are compared', async () => {
+    const { old, new: next } = servers();
+    const operations = contract.operations.filter(({ id }) => id === 'listArticles');
+    const source = createWalkSource({
+      operations,
+      exploration: { ...SETTINGS.profile.exploration, variationsOf: () => [] },
+      ids: new Map(),
+      maxRequests: 1000,
+      allPages: true,
+    });
+    const { counts, found, comparator } = await compareAt({ old: old.url, new: next.url }, source);
+    expect(wordsOf(found)).toEqual([]);
+    expect(counts.equal + counts.muted).toBe(counts.exchanges);
+    expect(comparator.undecided()).toBe(0);
+  }, 60_000);
+});
+
+/** Returns the targets of a walk over a server. */
+async function targetsOf(url: string): Promise<readonly string[]> {
+  const source = walk(220);
+  const targets: string[] = [];
+  const recording = {
+    ...source,
+    next: async () => {
+      const item = await source.next();
+      if (item !== undefined && 'target' in item) targets.push(item.target);
+      return item;
+    },
+  };
+  await compareAt({ old: url, new: url }, recording, { ids: 'same', askAgainAfterMs: undefined, concurrency: 1 });
+  return targets;
+}
