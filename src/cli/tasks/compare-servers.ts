@@ -13,7 +13,7 @@ import { createUpstream, type Upstream } from '../../engine/upstream/create-upst
 import { compilePermissionMessage } from '../../engine/upstream/failures/permission-message.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../../engine/upstream/upstream-url.ts';
 import { DAY_MS, isDay, systemClock } from '../../lib/clock.ts';
-import { type CommandLine, EXIT, UsageError } from '../../lib/command.ts';
+import { type CommandLine, UsageError } from '../../lib/command.ts';
 import { fileReason } from '../../lib/file-reason.ts';
 import { choiceFlag, numberFlag } from '../../lib/flag-values.ts';
 import { jsonDocument } from '../../lib/json-document.ts';

@@ -220,7 +220,7 @@ export function compileComparator(parts: ComparatorParts): Comparator {
               pageCount: countedIn(places.body, body, 'pages'),
               edges: edges.map((edge) => ({
                 ...edge,
-                facts: factsOf(values, edge.place, toMembers(edge.item), edge.side === 'old' ? parts.old : parts.new),
+                facts: factsOf(edge.place, toMembers(edge.item), edge.side === 'old' ? parts.old : parts.new),
               })),
               totals,
               net,
@@ -292,7 +292,7 @@ class PlaceSet {
   }
 }
 
-const isRead = (json: ReadJson): json is { readonly value: unknown } => typeof json === 'object';
+const isRead = (json: ReadJson): json is Exclude<ReadJson, string> => typeof json === 'object';
 
 /** What an error response means, in the terms of Portico's own errors. */
 interface ReadFailure {

@@ -95,7 +95,8 @@ export function compareValues(to: ValueComparison, place: Place, a: unknown, b: 
   const [typeA, typeB] = [typeOfValue(a), typeOfValue(b)];
   if (typeA === 'object' && typeB === 'object') return compareObjects(to, place, a as Members, b as Members);
   place.compared += 1;
-  if (typeA === 'array' && typeB === 'array') return compareLists(to, place, a as readonly unknown[], b as readonly unknown[]);
+  if (typeA === 'array' && typeB === 'array')
+    return void compareLists(to, place, a as readonly unknown[], b as readonly unknown[]);
   if (typeA === typeB) return compareScalars(to, place, a, b);
   if (typeA === 'null' || typeB === 'null') return to.differ('null', place, a, b);
   const isId = place.marks.identity !== undefined && isIdType(typeA) && isIdType(typeB);
@@ -257,8 +258,8 @@ function alignObjects(to: ValueComparison, items: Place, a: readonly Members[], 
   const isUnknown = (at: number, list: readonly Members[], of: 'toNew' | 'toOld') =>
     to.ids[of](space, idText(list[at]?.[key]) ?? '') === undefined;
   const found = alignByFacts(
-    aligned.onlyA.filter((at) => isUnknown(at, a, 'toNew')).map((at) => [at, factsOf(to, items, a[at] ?? {}, to.old)]),
-    aligned.onlyB.filter((at) => isUnknown(at, b, 'toOld')).map((at) => [at, factsOf(to, items, b[at] ?? {}, to.new)]),
+    aligned.onlyA.filter((at) => isUnknown(at, a, 'toNew')).map((at) => [at, factsOf(items, a[at] ?? {}, to.old)]),
+    aligned.onlyB.filter((at) => isUnknown(at, b, 'toOld')).map((at) => [at, factsOf(items, b[at] ?? {}, to.new)]),
   );
   for (const [x, y] of found)
     to.ids.match(space, idText(a[x]?.[key]) ?? '', idText(b[y]?.[key]) ?? '', items.member(key), true);
@@ -277,8 +278,8 @@ function withPairs({ pairs, onlyA, onlyB }: Alignment, more: readonly (readonly 
 /** Aligns items without ids: by everything that is equal in them, then by their places if the lengths are equal. */
 function alignWithoutIds(to: ValueComparison, items: Place, a: readonly Members[], b: readonly Members[]): Alignment {
   const aligned = alignByKey(
-    a.map((item) => JSON.stringify([...factsOf(to, items, item, to.old)])),
-    b.map((item) => JSON.stringify([...factsOf(to, items, item, to.new)])),
+    a.map((item) => JSON.stringify([...factsOf(items, item, to.old)])),
+    b.map((item) => JSON.stringify([...factsOf(items, item, to.new)])),
   );
   const { onlyA, onlyB } = aligned;
   if (onlyA.length === onlyB.length)
@@ -289,14 +290,14 @@ function alignWithoutIds(to: ValueComparison, items: Place, a: readonly Members[
   return withPairs(
     aligned,
     alignByFacts(
-      onlyA.map((at) => [at, factsOf(to, items, a[at] ?? {}, to.old)]),
-      onlyB.map((at) => [at, factsOf(to, items, b[at] ?? {}, to.new)]),
+      onlyA.map((at) => [at, factsOf(items, a[at] ?? {}, to.old)]),
+      onlyB.map((at) => [at, factsOf(items, b[at] ?? {}, to.new)]),
     ),
   );
 }
 
 /** Returns what is particular to an item and must be equal on both servers, in a form that is the same on both. */
-export function factsOf(to: ValueComparison, place: Place, item: Members, side: Side): ItemFacts {
+export function factsOf(place: Place, item: Members, side: Side): ItemFacts {
   const facts = new Map<string, string>();
   for (const [name, value] of Object.entries(item)) {
     const inner = place.member(name);
@@ -306,7 +307,7 @@ export function factsOf(to: ValueComparison, place: Place, item: Members, side: 
     if (typeof value === 'boolean') facts.set(name, String(value));
     if (typeof value !== 'string') continue;
     const date = text === 'date' ? readDate(value) : undefined;
-    // Dates are compared by the day, because forms differ in what they state.
+    // Dates are compared to the minute, because some forms state no seconds.
     if (date !== undefined) facts.set(name, String(Math.floor((date.hasZone ? date.at : side.clock(date.at)) / 60_000)));
     else if (text === 'html') facts.set(name, withoutIds(splitHtml(normalHtml(withoutOwnAddress(value, side)))));
     else if (text === 'address') facts.set(name, withoutIds(splitAddress(withoutOwnAddress(value, side))));

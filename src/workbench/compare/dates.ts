@@ -3,6 +3,8 @@ interface ReadDate {
   /** Milliseconds since the epoch. If the text names no zone, the zone of the server is still missing. */
   readonly at: number;
   readonly hasZone: boolean;
+  /** What the clock shows in the zone of the text, in milliseconds since the epoch of that clock. */
+  readonly wall: number;
   /** The smallest unit that the text states, in milliseconds. */
   readonly unit: number;
 }
@@ -17,7 +19,8 @@ const ZONES: Readonly<Record<string, number>> = {
   ...{ EST: -300, EDT: -240, CDT: -300, MST: -420, MDT: -360, PST: -480, PDT: -420 },
 };
 
-type Fields = readonly [year: number, month: number, day: number, hour?: number, minute?: number, second?: number];
+/** The year, month, day, and as much of the time as the text states. */
+type Fields = readonly number[];
 
 /**
  * Reads a date in one of the forms that servers use: ISO 8601 with a space or a `T`, `MM/DD/YYYY hh:mm AM`,
@@ -30,7 +33,7 @@ export function readDate(text: string): ReadDate | undefined {
   if (iso !== null) {
     const [, year, month, day, hour, minute, second, fraction, zone] = iso;
     const unit = hour === undefined ? DAY : second === undefined ? MINUTE : fraction === undefined ? 1000 : 1;
-    const fields = [year, month, day, hour, minute, second].map((field) => Number(field ?? 0)) as unknown as Fields;
+    const fields = [year, month, day, hour, minute, second].map((field) => Number(field ?? 0));
     return dated(fields, unit, zone, Math.trunc(Number(`0.${fraction ?? '0'}`) * 1000));
   }
   const us = /^(\d\d)\/(\d\d)\/(\d{4})(?: (\d\d):(\d\d)(?: (AM|PM))?)?$/.exec(text);
@@ -43,25 +46,25 @@ export function readDate(text: string): ReadDate | undefined {
   const unix = /^[A-Z][a-z]{2} ([A-Z][a-z]{2}) (\d\d) (\d\d):(\d\d):(\d\d) ([^ ]{1,16}) (\d{4})$/.exec(text);
   if (unix !== null) {
     const [, month = '', day, hour, minute, second, zone, year] = unix;
-    const [h, m, s] = [hour, minute, second].map(Number);
-    return dated([Number(year), MONTHS.indexOf(month) + 1, Number(day), h, m, s], 1000, zone);
+    const time = [hour, minute, second].map(Number);
+    return dated([Number(year), MONTHS.indexOf(month) + 1, Number(day), ...time], 1000, zone);
   }
   const http = /^[A-Z][a-z]{2}, (\d\d) ([A-Z][a-z]{2}) (\d{4}) (\d\d):(\d\d):(\d\d) (GMT|[+-]\d{4})$/.exec(text);
   if (http === null) return undefined;
   const [, day, month = '', year, hour, minute, second, zone] = http;
-  const [h, m, s] = [hour, minute, second].map(Number);
-  return dated([Number(year), MONTHS.indexOf(month) + 1, Number(day), h, m, s], 1000, zone);
+  const time = [hour, minute, second].map(Number);
+  return dated([Number(year), MONTHS.indexOf(month) + 1, Number(day), ...time], 1000, zone);
 }
 
 /** Returns a date, or undefined if it does not exist in the calendar or if its zone is unknown. */
 function dated(fields: Fields, unit: number, zone: string | undefined, ms = 0): ReadDate | undefined {
-  const [year, month, day, hour = 0, minute = 0, second = 0] = fields;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = fields;
   const at = Date.UTC(year, month - 1, day, hour, minute, second, ms);
   const date = new Date(at);
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day || hour > 23 || minute > 59) return undefined;
-  if (zone === undefined) return { at, hasZone: false, unit };
+  if (zone === undefined) return { at, hasZone: false, wall: at, unit };
   const offset = offsetOf(zone);
-  return offset === undefined ? undefined : { at: at - offset * MINUTE, hasZone: true, unit };
+  return offset === undefined ? undefined : { at: at - offset * MINUTE, hasZone: true, wall: at, unit };
 }
 
 function offsetOf(zone: string): number | undefined {
@@ -101,6 +104,6 @@ export function matchDates(
   const bt = b.hasZone ? b.at : bClock(b.at);
   if (Math.floor(at / unit) !== Math.floor(bt / unit)) return 'different';
   if (aText === bText) return 'same';
-  const isSameWall = Math.floor(a.at / unit) === Math.floor(b.at / unit) && a.hasZone === b.hasZone;
+  const isSameWall = Math.floor(a.wall / unit) === Math.floor(b.wall / unit) && a.hasZone === b.hasZone;
   return isSameWall ? 'form' : 'zone';
 }

@@ -5,7 +5,7 @@ import type { Operation } from '../../engine/model/operation.ts';
 import type { Identities } from './identities.ts';
 
 /** What a target requests. */
-interface ReadTarget {
+export interface ReadTarget {
   /** Undefined if the path is not in the contract, or has no operation with GET. */
   readonly operation: Operation | undefined;
   readonly parameters: ParameterValues | undefined;

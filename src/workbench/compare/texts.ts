@@ -108,7 +108,7 @@ export function splitHtml(html: string): SplitText {
 }
 
 /** Splits a slug at the digits at its ends, which may be an id. */
-export const splitSlug = (slug: string): SplitText => slug.split(/^(\d{1,19})(?=-)|(?<=-)(\d{1,19})$/).map((part) => part ?? '');
+export const splitSlug = (slug: string): SplitText => slug.split(/(^\d{1,19}(?=-)|(?<=-)\d{1,19}$)/);
 
 /** Returns the form of a text: what a value that changes by itself must still have in common. */
 export function textForm(text: string, isDate: boolean): string {

@@ -9,10 +9,16 @@ import { tempFolder } from '../../builders/temp-folder.ts';
 
 const folder = tempFolder();
 
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
+
 async function entriesOf(name: string, content: string | Buffer, from = 0) {
   const file = join(folder, name);
   writeFileSync(file, content);
-  return Array.fromAsync(readCapture(file, '/services/v2/', from));
+  return all(readCapture(file, '/services/v2/', from));
 }
 
 async function* inChunks(text: string, size: number): AsyncGenerator<Buffer> {
@@ -62,18 +68,18 @@ describe('jsonElements', () => {
   const text = JSON.stringify({ log: { pages: [{ entries: [{ no: 1 }] }], entries: [{ a: '}"]{\\' }, { b: [[{}]] }, 5, { c: 'é' }] }, entries: [{ no: 2 }] });
 
   it.each([1, 2, 3, 7, 1000])('finds the same elements in chunks of %s bytes', async (size) => {
-    const found = await Array.fromAsync(jsonElements(inChunks(text, size), ['log', 'entries'], 1000));
+    const found = await all(jsonElements(inChunks(text, size), ['log', 'entries'], 1000));
     expect(found.map((one) => 'bytes' in one && JSON.parse(one.bytes.toString()))).toEqual([{ a: '}"]{\\' }, { b: [[{}]] }, { c: 'é' }]);
   });
 
   it('skips an element that is too large, without keeping it', async () => {
     const large = JSON.stringify({ log: { entries: [{ a: 'x'.repeat(5000) }, { b: 1 }] } });
-    const found = await Array.fromAsync(jsonElements(inChunks(large, 100), ['log', 'entries'], 1000));
+    const found = await all(jsonElements(inChunks(large, 100), ['log', 'entries'], 1000));
     expect(found).toEqual([{ skippedBytes: 5008 }, { bytes: Buffer.from('{"b":1}') }]);
   });
 
   it.each(['{"log":{"entries":[{"a":1}', '{"log":]', `${'['.repeat(600)}`])('rejects %j', async (broken) => {
-    await expect(Array.fromAsync(jsonElements(inChunks(broken, 9), ['log', 'entries'], 1000))).rejects.toThrow(JsonElementsError);
+    await expect(all(jsonElements(inChunks(broken, 9), ['log', 'entries'], 1000))).rejects.toThrow(JsonElementsError);
   });
 });
 
@@ -109,7 +115,7 @@ describe('an access log', () => {
   });
 
   it('loses only a line that is too long', async () => {
-    const found = await Array.fromAsync(textLines(inChunks(`a\n${'b'.repeat(50)}\nc`, 8), 20));
+    const found = await all(textLines(inChunks(`a\n${'b'.repeat(50)}\nc`, 8), 20));
     expect(found).toEqual([{ text: 'a' }, { skippedBytes: 50 }, { text: 'c' }]);
   });
 });

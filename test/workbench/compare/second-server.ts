@@ -237,7 +237,10 @@ function route(data: Data, views: Map<number, number>, url: string, target: stri
       if (!data.user.has(user)) throw new Refused(404, 'not found');
       const answered = new Set((data.posts.get(user) ?? []).flatMap((row) => (row['type'] === 'answer' ? [row['parent_id']] : [])));
       const topics = new Set([...answered].flatMap((one) => (data.tags.get(one ?? 0) ?? []).map((row) => row['topic_id'])));
-      const rows = [...topics].flatMap((one) => data.topic.get(one ?? 0) ?? []);
+      const rows = [...topics].flatMap((one): Row[] => {
+        const found = data.topic.get(one ?? 0);
+        return found === undefined ? [] : [found];
+      });
       const sorted = rows.toSorted(
         (a, b) => Number(b['used_count']) - Number(a['used_count']) || Number(a['id']) - Number(b['id']),
       );

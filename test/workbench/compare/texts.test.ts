@@ -88,7 +88,8 @@ describe('HTML', () => {
       '">118</a></p>',
     ]);
     expect(splitAddress('/a/7-b/v2/x.png')).toEqual(['/a/', '7', '-b/v2/x.png']);
-    expect(splitSlug('why-does-it-fail-118')).toEqual(['why-does-it-fail-', '', '118', '', '']);
+    expect(splitSlug('why-does-it-fail-118')).toEqual(['why-does-it-fail-', '118', '']);
+    expect(splitSlug('118-why')).toEqual(['', '118', '-why']);
   });
 
   it('takes linear time', () => {
