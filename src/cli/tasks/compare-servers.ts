@@ -8,7 +8,7 @@ import { featuresOf } from '../../engine/feature.ts';
 import type { AcceptedViolations } from '../../engine/model/acceptance.ts';
 import { type Fault, StartFault } from '../../engine/model/fault.ts';
 import { createKindOf } from '../../engine/model/violation-kind.ts';
-import { safePath } from '../../engine/privacy/path-text.ts';
+import { placeText, safePath } from '../../engine/privacy/path-text.ts';
 import { createUpstream, type Upstream } from '../../engine/upstream/create-upstream.ts';
 import { compilePermissionMessage } from '../../engine/upstream/failures/permission-message.ts';
 import { parseUpstreamUrl, type UpstreamAddress } from '../../engine/upstream/upstream-url.ts';
@@ -447,7 +447,8 @@ function compareJson(
 ): string {
   const places = Array.from(comparator.places(), ({ scope, location, at, compared, different, muted }) => ({
     operation: scope.operation ?? null,
-    ...{ role: scope.role, status: scope.status, location, at, compared, different, muted },
+    // The names of fields that the contract does not know come from the servers.
+    ...{ role: scope.role, status: scope.status, location, at: placeText(at), compared, different, muted },
   }));
   return jsonDocument('compare', {
     ok: failed.length === 0,

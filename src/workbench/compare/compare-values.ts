@@ -110,7 +110,7 @@ type Members = Readonly<Record<string, unknown>>;
 const isIdType = (type: string) => type === 'number' || type === 'string';
 
 function compareObjects(to: ValueComparison, place: Place, a: Members, b: Members): void {
-  const listName = Object.keys(a).find((name) => place.member(name).marks.sortKeys !== undefined);
+  const { listName } = place;
   const renamed = new Set<string>();
   let lists: ListResult | undefined;
   // The items come first, because counts can follow from them.

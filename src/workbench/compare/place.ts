@@ -26,6 +26,8 @@ export interface Place {
   items(): Place;
   /** The names of the members that have another name, with that name. */
   readonly aliases: ReadonlyMap<string, string>;
+  /** The name of the member that is the list of an envelope. Undefined if the contract describes no sorted list here. */
+  readonly listName: string | undefined;
   /** The places inside this one for which there are counts. */
   inner(): Iterable<Place>;
 }
@@ -65,6 +67,7 @@ function createPlace(
   const members = new Map<string, Place>();
   let items: Place | undefined;
   let aliases: ReadonlyMap<string, string> | undefined;
+  let list: { readonly name: string | undefined } | undefined;
   const create = (step: string, inner: PlaceSchema | undefined) => {
     const found = marksOf(inner, marks);
     const innerAt = `${at}/${step}`;
@@ -93,6 +96,9 @@ function createPlace(
     get aliases() {
       return (aliases ??= aliasesOf(schema));
     },
+    get listName() {
+      return (list ??= { name: namesIn(schema).find((name) => marksOf(schema?.member(name)).sortKeys !== undefined) }).name;
+    },
     *inner() {
       yield* members.values();
       if (items !== undefined) yield items;
@@ -102,14 +108,18 @@ function createPlace(
 
 /** Returns the aliases of an object's members in both directions. */
 function aliasesOf(schema: PlaceSchema | undefined): ReadonlyMap<string, string> {
-  const names = new Set(schema?.sites.flatMap((site) => Object.keys(site.schema.properties ?? {})));
   const found = new Map<string, string>();
-  for (const name of names) {
+  for (const name of namesIn(schema)) {
     const { alias } = marksOf(schema?.member(name));
     if (alias !== undefined) found.set(name, alias).set(alias, name);
   }
   return found;
 }
+
+/** Returns the names of the members that the contract describes. */
+const namesIn = (schema: PlaceSchema | undefined): readonly string[] => [
+  ...new Set(schema?.sites.flatMap((site) => Object.keys(site.schema.properties ?? {}))),
+];
 
 /** Yields a place and all places inside it that were compared. */
 export function* placesIn(place: Place): Iterable<Place> {
