@@ -53,8 +53,8 @@ callers:
   - { name: '', nwe: 1 }`;
     const faults = faultsOf(() => read(text));
     expect(faults).toEqual([
-      'callers.yaml /callers/0/old/user must be a user name without a colon',
       'callers.yaml /callers/0 must have an account on both servers, or on none',
+      'callers.yaml /callers/0/old/user must be a user name without a colon',
       'callers.yaml /callers/1/name is already the name of another caller',
       'callers.yaml /callers/1/old/password unknown key',
       'callers.yaml /callers/1/old/passwordEnv the variable NONE is not set',

@@ -139,6 +139,8 @@ function load(file: string) {
     readers: by('recipients', 'node_id'),
     members: by('group_members', 'user_id'),
     likes: by('favorites', 'node_id'),
+    follows: by('follows', 'follower_id'),
+    followers: Map.groupBy(table('follows'), (row) => `${String(row['kind'])} ${String(row['target_id'])}`),
   };
 }
 
@@ -356,8 +358,8 @@ function createShow(data: Data, views: ReadonlyMap<number, number>, url: string,
   };
   const user = (row: Row): Json => {
     const { id } = row;
-    const follows = data.table('follows').filter((one) => one['active'] === 1);
-    const own = follows.filter((one) => one['follower_id'] === id);
+    const isActive = (one: Row) => one['active'] === 1;
+    const own = (data.follows.get(id ?? 0) ?? []).filter(isActive);
     const groups = (data.members.get(id ?? 0) ?? []).map((one) => data.group.get(one['group_id'] ?? 0) ?? {});
     return {
       ...dates(row['created_at']),
@@ -375,7 +377,7 @@ function createShow(data: Data, views: ReadonlyMap<number, number>, url: string,
       superuser: row['superuser'] === 1,
       avatar: picture(row['email']),
       postCount: (data.posts.get(id ?? 0) ?? []).length,
-      followerCount: follows.filter((one) => one['kind'] === 'user' && one['target_id'] === id).length,
+      followerCount: (data.followers.get(`user ${String(id)}`) ?? []).filter(isActive).length,
       followCount: own.filter((one) => one['kind'] !== 'user').length,
       userFollowCount: own.filter((one) => one['kind'] === 'user').length,
       active: row['active'] === 1,
@@ -547,7 +549,7 @@ function nodeList(
     commentCount: (row) => children(row, isComment),
     favoriteCount: (row) => (data.likes.get(row['id'] ?? 0) ?? []).length,
     followers: (row) =>
-      data.table('follows').filter((one) => one['kind'] === 'node' && one['active'] === 1 && one['target_id'] === row['id']).length,
+      (data.followers.get(`node ${String(row['id'])}`) ?? []).filter((one) => one['active'] === 1).length,
     reportCount: (row) => Number(row['reports']),
     '': (row) => -Number(row['created_at']),
   };
@@ -607,9 +609,8 @@ function followerList(data: Data, query: URLSearchParams, show: Show, kind: stri
   const asked = query.get('sort') ?? '';
   const known = orders('followed_at', 'follow_id');
   const sort = Object.hasOwn(known, asked) ? asked : '';
-  const rows = data
-    .table('follows')
-    .filter((one) => one['kind'] === kind && one['target_id'] === of && (!onlyActive || one['active'] === 1))
+  const rows = (data.followers.get(`${kind} ${of}`) ?? [])
+    .filter((one) => !onlyActive || one['active'] === 1)
     .map(
       (one): Row => ({
         ...data.user.get(one['follower_id'] ?? 0),
