@@ -111,7 +111,9 @@ export async function compareServers(line: CommandLine, io: ProgramIo): Promise<
     writeCompareState(resumeFile, state);
   };
   const progress = createProgress(io, source, tally);
-  io.err(`Comparing ${urlOf(addresses.new)} with ${urlOf(addresses.old)}: ${callers.map(({ name }) => name).join(', ')}.`);
+  io.err(
+    `Comparing ${urlOf(addresses.new)} with ${urlOf(addresses.old)}: ${callers.map(({ name }) => name).join(', ')}.`,
+  );
   try {
     const run = await runComparison({
       ...{ contract, comparator, ids, tally, source, callers, pause },
@@ -462,7 +464,11 @@ function compareJson(
     undecided,
     idPairs: idPairs ?? null,
     noise,
-    differences: differences.map(({ entry, ...rest }) => ({ fingerprint: entry.fingerprint, kind: entry.keyword, ...rest })),
+    differences: differences.map(({ entry, ...rest }) => ({
+      fingerprint: entry.fingerprint,
+      kind: entry.keyword,
+      ...rest,
+    })),
     places,
     report: JSON.parse(rendered) as unknown,
   });

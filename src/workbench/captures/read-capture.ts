@@ -102,7 +102,11 @@ function harEntry(entry: PlainObject | undefined): Entry {
   const { method, url } = isPlainObject(request) ? request : {};
   const target = typeof url === 'string' ? pathOf(url) : undefined;
   if (typeof method !== 'string' || target === undefined) return { unreadable: 'not a request' };
-  return { method: method.toUpperCase(), target, response: isPlainObject(response) ? harResponse(response) : undefined };
+  return {
+    method: method.toUpperCase(),
+    target,
+    response: isPlainObject(response) ? harResponse(response) : undefined,
+  };
 }
 
 function harResponse({ status, content, headers }: PlainObject): CapturedResponse | undefined {

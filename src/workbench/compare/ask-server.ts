@@ -80,7 +80,8 @@ export function createAskedServer({ upstream, delayMs, clock, pause }: ServerPar
       const because = 'answer' in result ? `status ${result.answer.status}` : result.because;
       if (result.waitMs === undefined) return { because };
       const waitMs = Math.max(result.waitMs, FIRST_WAIT_MS * 2 ** (attempt - 1));
-      if (waitMs > MAX_WAIT_MS) return { because: `${because}, which asks for more than ${MAX_WAIT_MS / 1000} seconds` };
+      if (waitMs > MAX_WAIT_MS)
+        return { because: `${because}, which asks for more than ${MAX_WAIT_MS / 1000} seconds` };
       // All requests wait, not only this one.
       nextAt = Math.max(nextAt, clock() + waitMs);
       if (attempt >= MAX_ATTEMPTS) return { because };

@@ -255,8 +255,7 @@ export function compileComparator(parts: ComparatorParts): Comparator {
   });
   return {
     compare,
-    refuted: () =>
-      ids.takeRefuted().map((place) => ({ difference: late('identity', place, 0, 0), result: undefined })),
+    refuted: () => ids.takeRefuted().map((place) => ({ difference: late('identity', place, 0, 0), result: undefined })),
     settle: () =>
       lists.settle().map(({ kind, place, old, new: next, exchange }) => {
         const isLeak = kind === 'extra-item' && isForOthers(exchange.pair, ids, place, next);
@@ -362,7 +361,8 @@ function compareMessages(
   body.compared += 1;
   const isSameKind = isRead(read.old) === isRead(read.new);
   // If the types differ, it is no surprise that the bodies do.
-  if (typeOld === typeNew && (!isSameKind || !old.body.equals(next.body))) to.differ('body', body, undefined, undefined);
+  if (typeOld === typeNew && (!isSameKind || !old.body.equals(next.body)))
+    to.differ('body', body, undefined, undefined);
   return undefined;
 }
 

@@ -308,7 +308,8 @@ export function factsOf(place: Place, item: Members, side: Side): ItemFacts {
     if (typeof value !== 'string') continue;
     const date = text === 'date' ? readDate(value) : undefined;
     // Dates are compared to the minute, because some forms state no seconds.
-    if (date !== undefined) facts.set(name, String(Math.floor((date.hasZone ? date.at : side.clock(date.at)) / 60_000)));
+    if (date !== undefined)
+      facts.set(name, String(Math.floor((date.hasZone ? date.at : side.clock(date.at)) / 60_000)));
     else if (text === 'html') facts.set(name, withoutIds(splitHtml(normalHtml(withoutOwnAddress(value, side)))));
     else if (text === 'address') facts.set(name, withoutIds(splitAddress(withoutOwnAddress(value, side))));
     else if (text === 'slug') facts.set(place.aliases.get(name) ?? name, withoutIds(splitSlug(value)));
@@ -506,8 +507,7 @@ function compareTexts(to: ValueComparison, place: Place, a: string, b: string): 
   const forms = [localA, localB].map((one) => (text === 'html' && localA !== localB ? normalHtml(one) : one));
   const [formA = '', formB = ''] = forms;
   const match = matchSplit(to, place, ...splitBoth(text, formA, formB));
-  if (match === 'different')
-    return to.differ(formsDiffer(place, localA, localB) ? 'form' : 'value', place, a, b);
+  if (match === 'different') return to.differ(formsDiffer(place, localA, localB) ? 'form' : 'value', place, a, b);
   if (match === 'broken') return to.differ('identity', place, a, b);
   if (match === 'paired') to.same('paired id');
   if (localA !== a || localB !== b) if (a !== b) to.same('own address');

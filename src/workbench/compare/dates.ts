@@ -29,7 +29,9 @@ type Fields = readonly number[];
 export function readDate(text: string): ReadDate | undefined {
   if (text.length > 40) return undefined;
   const iso =
-    /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)? ?(Z|[A-Z]{3,4}|[+-]\d\d:?\d\d)?)?$/.exec(text);
+    /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)? ?(Z|[A-Z]{3,4}|[+-]\d\d:?\d\d)?)?$/.exec(
+      text,
+    );
   if (iso !== null) {
     const [, year, month, day, hour, minute, second, fraction, zone] = iso;
     const unit = hour === undefined ? DAY : second === undefined ? MINUTE : fraction === undefined ? 1000 : 1;

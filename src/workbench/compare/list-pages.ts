@@ -69,7 +69,9 @@ export function createListPages<Exchange>(ids: Identities) {
         }
         list.net += side === 'old' ? 1 : -1;
         const [kind, old, next] =
-          side === 'old' ? (['missing-item', edge.item, undefined] as const) : (['extra-item', undefined, edge.item] as const);
+          side === 'old'
+            ? (['missing-item', edge.item, undefined] as const)
+            : (['extra-item', undefined, edge.item] as const);
         found.push({ kind, place: edge.place, old, new: next, exchange });
       }
     const { totals } = list;

@@ -69,7 +69,13 @@ callers:
 });
 
 describe('the file of noise rules', () => {
-  const rule = { operation: 'listIdeas', at: '/list/*/score', reason: 'it: counts', owner: 'a "team"', until: '2026-12-31' };
+  const rule = {
+    operation: 'listIdeas',
+    at: '/list/*/score',
+    reason: 'it: counts',
+    owner: 'a "team"',
+    until: '2026-12-31',
+  };
 
   it('is read as it was written', () => {
     expect(parseNoise(formatNoise([rule]), 'noise.yaml', ['listIdeas'])).toEqual({ rules: [rule], faults: [] });
@@ -177,7 +183,11 @@ describe('the file from which a comparison continues', () => {
     writeCompareState(file, { subject: 'a', position: 7, tally: tally.save(), ids: [] });
     const state = readCompareState(file, 'a');
     expect(state?.position).toBe(7);
-    expect(tallyOf(state?.tally).counts()).toMatchObject({ exchanges: 3, notMade: 3, notMadeBecause: { 'asked already': 3 } });
+    expect(tallyOf(state?.tally).counts()).toMatchObject({
+      exchanges: 3,
+      notMade: 3,
+      notMadeBecause: { 'asked already': 3 },
+    });
     expect(() => readCompareState(file, 'b')).toThrow('another comparison');
     writeFileSync(file, '{"version":9}');
     expect(() => readCompareState(file, 'a')).toThrow('another version');

@@ -4,7 +4,16 @@ import { createWalkSource } from '../../../src/workbench/compare/sources/walk-so
 import { basic } from '../../builders/call.ts';
 import { propertyRuns } from '../../builders/property-runs.ts';
 import { contract } from '../../builders/compiled-contract.ts';
-import { callerOf, comparatorFor, compareAt, readTarget, SETTINGS, tallyOf, withTwoServers, wordsOf } from './two-servers.ts';
+import {
+  callerOf,
+  comparatorFor,
+  compareAt,
+  readTarget,
+  SETTINGS,
+  tallyOf,
+  withTwoServers,
+  wordsOf,
+} from './two-servers.ts';
 
 const servers = withTwoServers();
 const ROLES = ['admin', 'moderator', 'alice', 'bob', 'guest', 'anonymous'];
@@ -52,7 +61,11 @@ describe('a server compared with itself', () => {
     for (const late of comparator.settle()) tally.takeLate(late);
     const { equal, muted, different, exchanges, equivalences } = tally.counts();
     expect(wordsOf(tally.differences())).toEqual([]);
-    expect({ different, exchanges, sum: equal + muted }).toEqual({ different: 0, exchanges: EXCHANGES, sum: EXCHANGES });
+    expect({ different, exchanges, sum: equal + muted }).toEqual({
+      different: 0,
+      exchanges: EXCHANGES,
+      sum: EXCHANGES,
+    });
     // The views have been compared, and really differ.
     expect(muted).toBeGreaterThan(EXCHANGES / 20);
     expect(equivalences['paired id']).toBeUndefined();
@@ -76,12 +89,22 @@ describe('a server compared with itself', () => {
 describe('an independent server with the same data', () => {
   it('has no difference for any caller, and what is written otherwise is counted by name', async () => {
     const { old, new: next } = servers();
-    const { counts, found, run } = await compareAt({ old: old.url, new: next.url }, walk(150), { callers: ROLES.map(callerOf) });
+    const { counts, found, run } = await compareAt({ old: old.url, new: next.url }, walk(150), {
+      callers: ROLES.map(callerOf),
+    });
     expect(wordsOf(found)).toEqual([]);
     expect(run.ended).toBe('complete');
     expect(counts.different).toBe(0);
     expect(counts.notComparable).toBe(0);
-    for (const name of ['paired id', 'id as text or number', 'alias', 'number form', 'date form', 'HTML form', 'own address'] as const)
+    for (const name of [
+      'paired id',
+      'id as text or number',
+      'alias',
+      'number form',
+      'date form',
+      'HTML form',
+      'own address',
+    ] as const)
       expect([name, (counts.equivalences[name] ?? 0) > 0]).toEqual([name, true]);
     expect(counts.equivalences['first page 0 or 1']).toBeGreaterThan(0);
     expect(counts.equivalences['error form']).toBeGreaterThan(0);

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { matchDates, readDate, zoneClock } from '../../../src/workbench/compare/dates.ts';
 import { canonicalNumber, numberForm, readJson, WrittenNumber } from '../../../src/workbench/compare/exact-values.ts';
-import { normalHtml, splitAddress, splitHtml, splitSlug, withoutOwnAddress } from '../../../src/workbench/compare/texts.ts';
+import {
+  normalHtml,
+  splitAddress,
+  splitHtml,
+  splitSlug,
+  withoutOwnAddress,
+} from '../../../src/workbench/compare/texts.ts';
 
 const utc = zoneClock('UTC');
 function match(a: string, b: string, zoneA = 'UTC', zoneB = 'UTC') {
@@ -30,10 +36,14 @@ describe('dates', () => {
     expect(() => zoneClock('Nowhere/Town')).toThrow(RangeError);
   });
 
-  it.each(['02/30/2019 03:01 PM', 'yesterday', '', '2019-13-01', 'Thu Feb 07 15:05:50 XYZ 2019', `2019-02-06${' '.repeat(99)}`])(
-    'does not take %j for a date',
-    (text) => expect(readDate(text)).toBeUndefined(),
-  );
+  it.each([
+    '02/30/2019 03:01 PM',
+    'yesterday',
+    '',
+    '2019-13-01',
+    'Thu Feb 07 15:05:50 XYZ 2019',
+    `2019-02-06${' '.repeat(99)}`,
+  ])('does not take %j for a date', (text) => expect(readDate(text)).toBeUndefined());
 
   it('keeps a fixed offset', () => expect(zoneClock('+01:00')(utc(3_600_000))).toBe(0));
 });

@@ -82,7 +82,12 @@ export function comparatorFor(urls: { readonly old: string; readonly new: string
 /** Creates a tally whose clock stands still. */
 export const tallyOf = (saved?: Parameters<typeof createTally>[1]) =>
   createTally(
-    { clock: () => TEST_NOW, kindOf: createKindOf(), release: 'test', structureOf: (target) => target.split('?', 1)[0] ?? '' },
+    {
+      clock: () => TEST_NOW,
+      kindOf: createKindOf(),
+      release: 'test',
+      structureOf: (target) => target.split('?', 1)[0] ?? '',
+    },
     saved,
   );
 
@@ -91,7 +96,9 @@ export async function compareAt(
   urls: { readonly old: string; readonly new: string },
   source: RequestSource,
   setUp: SetUp &
-    Partial<Pick<ComparisonParts, 'callers' | 'concurrency' | 'askAgainAfterMs' | 'undocumented' | 'signal' | 'onCheckpoint'>> & {
+    Partial<
+      Pick<ComparisonParts, 'callers' | 'concurrency' | 'askAgainAfterMs' | 'undocumented' | 'signal' | 'onCheckpoint'>
+    > & {
       readonly pause?: Pause;
       readonly clock?: () => number;
       readonly delayMs?: number;
@@ -127,12 +134,23 @@ export async function compareAt(
     ...(setUp.onCheckpoint !== undefined && { onCheckpoint: setUp.onCheckpoint }),
   });
   await Promise.all(upstreams.map((upstream) => upstream.close(0)));
-  return { run, tally, counts: tally.counts(), found: tally.differences(), comparator, ids, noise, sent: { old: old.sent, new: next.sent } };
+  return {
+    run,
+    tally,
+    counts: tally.counts(),
+    found: tally.differences(),
+    comparator,
+    ids,
+    noise,
+    sent: { old: old.sent, new: next.sent },
+  };
 }
 
 /** Describes differences as `kind place`, in order. */
 export const wordsOf = (found: ReturnType<ReturnType<typeof tallyOf>['differences']>): string[] =>
-  found.map(({ entry }) => `${entry.operation ?? 'undocumented'} ${entry.keyword.replace('compare-', '')} ${entry.at}`).toSorted();
+  found
+    .map(({ entry }) => `${entry.operation ?? 'undocumented'} ${entry.keyword.replace('compare-', '')} ${entry.at}`)
+    .toSorted();
 
 /** A source of the given targets. */
 export function listSource(targets: readonly string[]): RequestSource {
