@@ -116,7 +116,13 @@ export async function compareServers(line: CommandLine, io: ProgramIo): Promise<
   );
   try {
     const run = await runComparison({
-      ...{ contract, comparator, ids, tally, source, callers, pause },
+      contract,
+      comparator,
+      ids,
+      tally,
+      source,
+      callers,
+      pause,
       old: oldServer,
       new: newServer,
       concurrency: numberFlag(line, 'concurrency', 1, [1, 32]),
@@ -450,7 +456,13 @@ function compareJson(
   const places = Array.from(comparator.places(), ({ scope, location, at, compared, different, muted }) => ({
     operation: scope.operation ?? null,
     // The names of fields that the contract does not know come from the servers.
-    ...{ role: scope.role, status: scope.status, location, at: placeText(at), compared, different, muted },
+    role: scope.role,
+    status: scope.status,
+    location,
+    at: placeText(at),
+    compared,
+    different,
+    muted,
   }));
   return jsonDocument('compare', {
     ok: failed.length === 0,

@@ -143,6 +143,24 @@ export function compileComparator(parts: ComparatorParts): Comparator {
     return place.marks.isVolatile ? 'contract' : noise.ruleFor(place.scope.operation, place.at);
   };
 
+  const differenceOf = (
+    kind: DifferenceKind,
+    place: Place,
+    [old, next]: readonly [unknown, unknown],
+    isRepair: boolean,
+  ): Difference => {
+    const hint = place.marks.isPersonal ? undefined : firstDifference(old, next);
+    return {
+      kind,
+      place,
+      old: describeValue(old, place.marks),
+      new: describeValue(next, place.marks),
+      ...(hint !== undefined && { hint }),
+      mutedBy: mutedBy(kind, place),
+      isRepair,
+    };
+  };
+
   const compare = (pair: ExchangePair): PairResult => {
     const { operation, parameters, old, new: next } = pair;
     const places = placesOf(pair, old.status);
@@ -162,25 +180,8 @@ export function compileComparator(parts: ComparatorParts): Comparator {
       const named = isLeak ? 'leak' : kind;
       const key = `${named} ${place.at}`;
       if (found.has(key)) return;
-      found.set(key, differenceOf(named, place, a, b, violations));
-    };
-    const differenceOf = (
-      kind: DifferenceKind,
-      place: Place,
-      a: unknown,
-      b: unknown,
-      { old: before, new: after }: { old: PlaceSet; new: PlaceSet },
-    ): Difference => {
-      const hint = place.marks.isPersonal ? undefined : firstDifference(a, b);
-      return {
-        kind,
-        place,
-        old: describeValue(a, place.marks),
-        new: describeValue(b, place.marks),
-        ...(hint !== undefined && { hint }),
-        mutedBy: mutedBy(kind, place),
-        isRepair: before.has(place.at) && !after.has(place.at),
-      };
+      const isRepair = violations.old.has(place.at) && !violations.new.has(place.at);
+      found.set(key, differenceOf(named, place, [a, b], isRepair));
     };
     const values: ValueComparison = {
       old: parts.old,
@@ -219,7 +220,7 @@ export function compileComparator(parts: ComparatorParts): Comparator {
               page,
               pageCount: countedIn(places.body, body, 'pages'),
               edges: edges.map((edge) => ({
-                ...edge,
+                edge,
                 facts: factsOf(edge.place, toMembers(edge.item), edge.side === 'old' ? parts.old : parts.new),
               })),
               totals,
@@ -245,21 +246,16 @@ export function compileComparator(parts: ComparatorParts): Comparator {
     return new PlaceSet(verdict[findings.verdict], [...findings.violations, ...findings.reported]);
   };
 
-  const late = (kind: DifferenceKind, place: Place, a: unknown, b: unknown): Difference => ({
-    kind,
-    place,
-    old: describeValue(a, place.marks),
-    new: describeValue(b, place.marks),
-    mutedBy: mutedBy(kind, place),
-    isRepair: false,
-  });
   return {
     compare,
-    refuted: () => ids.takeRefuted().map((place) => ({ difference: late('identity', place, 0, 0), result: undefined })),
+    refuted: () =>
+      ids
+        .takeRefuted()
+        .map((place) => ({ difference: differenceOf('identity', place, [0, 0], false), result: undefined })),
     settle: () =>
       lists.settle().map(({ kind, place, old, new: next, exchange }) => {
         const isLeak = kind === 'extra-item' && isForOthers(exchange.pair, ids, place, next);
-        return { difference: late(isLeak ? 'leak' : kind, place, old, next), result: exchange };
+        return { difference: differenceOf(isLeak ? 'leak' : kind, place, [old, next], false), result: exchange };
       }),
     undecided: lists.undecided,
     *places() {
@@ -342,9 +338,15 @@ function compareMessages(
   if (wasOld !== isNew) {
     const isLeak = isNew === 'allowed' && (wasOld === 'denied' || (wasOld === 'absent' && others?.isAllowed === true));
     const isPermission = [wasOld, isNew].includes('denied') && [wasOld, isNew].includes('allowed');
-    if (isLeak || isPermission) return void to.differ(isLeak ? 'leak' : 'permission', status, old.status, next.status);
+    if (isLeak || isPermission) {
+      to.differ(isLeak ? 'leak' : 'permission', status, old.status, next.status);
+      return undefined;
+    }
   }
-  if (old.status !== next.status) return void to.differ('status', status, old.status, next.status);
+  if (old.status !== next.status) {
+    to.differ('status', status, old.status, next.status);
+    return undefined;
+  }
   if (failedOld !== undefined || failedNew !== undefined) {
     if (failedOld?.code !== failedNew?.code || failedOld?.text !== failedNew?.text)
       to.differ('error', status, failedOld?.text, failedNew?.text);

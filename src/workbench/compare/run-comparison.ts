@@ -165,7 +165,12 @@ function createTargetComparison(parts: ComparisonParts) {
     for (const pair of asked) {
       const others = asked.filter((one) => one !== pair);
       const exchange = ({ caller, old, new: next }: AskedPair): ExchangePair => ({
-        ...{ operation, parameters, target: request.target, role: caller.name, old, new: next },
+        operation,
+        parameters,
+        target: request.target,
+        role: caller.name,
+        old,
+        new: next,
         ...(others.length > 0 && {
           others: {
             ids: new Set(others.flatMap((one) => [...comparator.itemIds(operation, one.old)])),
@@ -192,9 +197,10 @@ function createTargetComparison(parts: ComparisonParts) {
   };
 }
 
+const keyOf = ({ kind, place }: Difference) => `${kind} ${place.location} ${place.at}`;
+
 /** Returns the second result with only those differences that the first one has, too. The others were races. */
 function lastingPart(first: PairResult, second: PairResult): PairResult {
-  const keyOf = ({ kind, place }: Difference) => `${kind} ${place.location} ${place.at}`;
   const known = new Set(first.differences.map(keyOf));
   const differences = second.differences.filter((one) => known.has(keyOf(one)) || one.mutedBy !== undefined);
   const isDifferent = differences.some(({ mutedBy }) => mutedBy === undefined);

@@ -1,3 +1,4 @@
+/* oxlint-disable oxc/no-map-spread -- a few items are changed */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -8,6 +9,15 @@ import { runProgram } from '../../../src/cli/run-program.ts';
 import { type ReferenceServer, startReferenceServer } from '../../../src/reference/start-reference-server.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
 import { type SecondServer, startSecondServer } from '../../workbench/compare/second-server.ts';
+
+/** What tests read from the JSON output. */
+interface Written {
+  readonly counts: Record<'exchanges' | 'equal' | 'different' | 'muted' | 'notComparable' | 'notMade', number> & {
+    readonly notMadeBecause: Record<string, number>;
+  };
+  readonly differences: readonly { readonly fingerprint: string }[];
+  readonly report: object;
+}
 
 const folder = tempFolder();
 let old: ReferenceServer;
@@ -71,7 +81,7 @@ describe('portico compare', () => {
     );
     const json = await compare([old.url, next.url, ...LEARN, '--format', 'json', '--output', 'out/compare.json']);
     expect(json.code).toBe(0);
-    const document = JSON.parse(readFileSync(join(folder, 'out/compare.json'), 'utf8')) as Record<string, any>;
+    const document = JSON.parse(readFileSync(join(folder, 'out/compare.json'), 'utf8')) as Written;
     const schema = JSON.parse(readFileSync('docs/cli.schema.json', 'utf8')) as object;
     const validate = new Ajv2020({ strict: false }).compile(schema);
     expect([validate(document), validate.errors]).toEqual([true, null]);
@@ -79,9 +89,9 @@ describe('portico compare', () => {
     expect(counts.equal + counts.different + counts.muted + counts.notComparable + counts.notMade).toBe(
       counts.exchanges,
     );
-    expect(document['differences']).toHaveLength(1);
-    writeFileSync(join(folder, 'report.json'), JSON.stringify(document['report']));
-    const [{ fingerprint }] = document['differences'];
+    expect(document.differences).toHaveLength(1);
+    writeFileSync(join(folder, 'report.json'), JSON.stringify(document.report));
+    const fingerprint = document.differences[0]?.fingerprint ?? '';
     const detail = await compare([fingerprint, '--ledger', 'report.json'], {}, 'report');
     expect(detail.out).toContain('difference: Different on the new server');
     expect(detail.out).toContain('the new server, or its data');
@@ -168,16 +178,16 @@ describe('portico compare', () => {
       '--format',
       'json',
     ];
-    const first = JSON.parse((await compare(args)).out) as Record<string, any>;
-    expect(first['counts']).toMatchObject({ exchanges: 5, equal: 2, notMade: 3 });
-    expect(first['counts'].notMadeBecause).toEqual({
+    const first = JSON.parse((await compare(args)).out) as Written;
+    expect(first.counts).toMatchObject({ exchanges: 5, equal: 2, notMade: 3 });
+    expect(first.counts.notMadeBecause).toEqual({
       'asked already': 1,
       'not in the contract': 1,
       'not a GET request': 1,
     });
     expect(existsSync(join(folder, 'state.json'))).toBe(true);
-    const second = JSON.parse((await compare(args)).out) as Record<string, any>;
-    expect(second['counts']).toEqual(first['counts']);
+    const second = JSON.parse((await compare(args)).out) as Written;
+    expect(second.counts).toEqual(first.counts);
     const other = await compare([next.url, next.url, ...args.slice(2)]);
     expect(other.err).toContain('it belongs to another comparison');
   });

@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-explicit-any, typescript/no-unsafe-member-access, typescript/no-unsafe-call, typescript/no-unsafe-assignment, typescript/no-unsafe-return -- faults of any type are planted in bodies of any form */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { NoiseRule } from '../../../src/workbench/compare/noise.ts';
 import { createIdentities, type Identities } from '../../../src/workbench/compare/identities.ts';
@@ -35,7 +36,10 @@ async function pairOf(target: string, role = 'admin'): Promise<ExchangePair> {
   const response = await fetch(servers().old.url + target, { headers });
   const second = servers().new.answer(toNew(ids) ?? target, authorization);
   return {
-    ...{ operation, parameters, target, role },
+    operation,
+    parameters,
+    target,
+    role,
     old: {
       status: response.status,
       mediaType: response.headers.get('content-type') ?? undefined,
@@ -144,7 +148,7 @@ const FAULTS: readonly (readonly [
   [
     'a revision that was rounded',
     QUESTIONS,
-    (j) => void (j.list[0].activeRevisionId = 9_007_199_254_740_993),
+    (j) => void (j.list[0].activeRevisionId = 9_007_199_254_740_992),
     'identity /list/*/activeRevisionId',
   ],
   ['another instant', QUESTIONS, (j) => void (j.list[0].creationDate += 1000), 'value /list/*/creationDate'],
@@ -339,7 +343,7 @@ describe('a fault on the new server', () => {
 /** Returns the target of a node with at least two comments that a caller may see. */
 async function commentsOfSomeNode(role: string): Promise<string> {
   const response = await fetch(`${servers().old.url}/services/v2/question.json?pageSize=100`);
-  const { list } = (await response.json()) as Json;
+  const { list }: Json = await response.json();
   for (const { id, commentIds } of list) {
     if (commentIds.length < 1 || ids.toNew('node', String(id)) === undefined) continue;
     const { old } = await pairOf(`/services/v2/node/${id}/comment.json`, role);
@@ -350,7 +354,11 @@ async function commentsOfSomeNode(role: string): Promise<string> {
 
 describe('a rule about noise', () => {
   const rule = (at: string): NoiseRule => ({
-    ...{ operation: 'listQuestions', at, reason: 'counts live', owner: 'the team', until: '2099-12-31' },
+    operation: 'listQuestions',
+    at,
+    reason: 'counts live',
+    owner: 'the team',
+    until: '2099-12-31',
   });
   const noise = [
     'score',

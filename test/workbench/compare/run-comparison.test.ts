@@ -48,13 +48,13 @@ describe('runComparison', () => {
 
   it('asks both servers again about a difference, the new one first', async () => {
     const order: string[] = [];
-    const says =
+    const answers =
       (name: string, verb: string): RequestListener =>
       (_, response) => {
         order.push(name);
         response.writeHead(200, JSON_HEAD).end(actions(action(1, verb)));
       };
-    const [old, next] = [await serve(says('old', 'commented')), await serve(says('new', 'liked'))];
+    const [old, next] = [await serve(answers('old', 'commented')), await serve(answers('new', 'liked'))];
     const pauses: number[] = [];
     const { counts } = await compareAt({ old, new: next }, listSource([TARGET]), {
       ids: 'same',
@@ -80,14 +80,12 @@ describe('runComparison', () => {
     const old = await serve(says(actions(action(1))));
     const next = await serve((_, response) => {
       asked += 1;
-      response
-        .writeHead(200, JSON_HEAD)
-        .end(
-          JSON.stringify({
-            actions: [{ ...action(1, asked === 1 ? 'x' : 'commented'), private: true }],
-            moreResults: 1,
-          }),
-        );
+      response.writeHead(200, JSON_HEAD).end(
+        JSON.stringify({
+          actions: [{ ...action(1, asked === 1 ? 'x' : 'commented'), private: true }],
+          moreResults: 1,
+        }),
+      );
     });
     const lasting = await compareAt({ old, new: next }, listSource([TARGET]), { ids: 'same', askAgainAfterMs: 1 });
     expect(wordsOf(lasting.found)).toEqual(['listActions extra /actions/*/private']);
@@ -186,14 +184,12 @@ describe('runComparison', () => {
     let count = 0;
     const next = await serve((_, response) => {
       count += 1;
-      response
-        .writeHead(200, JSON_HEAD)
-        .end(
-          JSON.stringify({
-            actions: [{ ...action(1, `verb ${count}`), [`field${count}`]: count }],
-            moreResults: count,
-          }),
-        );
+      response.writeHead(200, JSON_HEAD).end(
+        JSON.stringify({
+          actions: [{ ...action(1, `verb ${count}`), [`field${count}`]: count }],
+          moreResults: count,
+        }),
+      );
     });
     const targets = Array.from({ length: 800 }, (_, at) => `${TARGET}?page=${at + 1}`);
     const { found, counts, tally } = await compareAt({ old, new: next }, listSource(targets), {

@@ -1,3 +1,4 @@
+/* oxlint-disable oxc/no-map-spread -- rows become JSON, once per request */
 import { createHash } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

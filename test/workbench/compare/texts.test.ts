@@ -105,7 +105,7 @@ describe('HTML', () => {
   it('takes linear time', () => {
     const started = performance.now();
     normalHtml(`${'<a '.repeat(100_000)}${'<p'.repeat(100_000)}`);
-    splitHtml(`${'href="'.repeat(100_000)}`);
+    splitHtml('href="'.repeat(100_000));
     expect(performance.now() - started).toBeLessThan(3_000);
   });
 });
