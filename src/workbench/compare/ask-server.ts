@@ -2,10 +2,10 @@ import type { Clock } from '../../lib/clock.ts';
 import { contentType, headerValue, type HeaderPairs } from '../../engine/model/header-pairs.ts';
 import { UpstreamFailure } from '../../engine/model/upstream-failure.ts';
 import type { Upstream } from '../../engine/upstream/create-upstream.ts';
-import type { Answer } from './comparator.ts';
+import type { ServerResponse } from './comparator.ts';
 
 /** A response that can be compared, or the reason why there is none. */
-export type Asked = { readonly answer: Answer } | { readonly because: string };
+export type Asked = { readonly response: ServerResponse } | { readonly because: string };
 
 /** Asks one server, no faster than allowed and never while it asks for patience. */
 export interface AskedServer {
@@ -59,9 +59,9 @@ export function createAskedServer({ upstream, delayMs, clock, pause }: ServerPar
       const response = await upstream.exchange({ method: 'GET', target, headers, mode: 'buffered', signal });
       if (!Buffer.isBuffer(response.body)) return { because: 'too large' };
       if (response.codingFault !== undefined) return { because: 'content coding' };
-      const answer = { status: response.status, mediaType: contentType(response.headers), body: response.body };
+      const received = { status: response.status, mediaType: contentType(response.headers), body: response.body };
       const waitMs = OVERLOADED.has(response.status) ? waitOf(response.headers, clock()) : undefined;
-      return { answer, waitMs };
+      return { response: received, waitMs };
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
       const { kind, retryAfterSeconds } = error;
@@ -76,8 +76,8 @@ export function createAskedServer({ upstream, delayMs, clock, pause }: ServerPar
       await turn(signal);
       if (signal.aborted) return { because: 'interrupted' };
       const result = await send(target, authorization, signal);
-      if ('answer' in result && result.waitMs === undefined) return { answer: result.answer };
-      const because = 'answer' in result ? `status ${result.answer.status}` : result.because;
+      if ('response' in result && result.waitMs === undefined) return { response: result.response };
+      const because = 'response' in result ? `status ${result.response.status}` : result.because;
       if (result.waitMs === undefined) return { because };
       const waitMs = Math.max(result.waitMs, FIRST_WAIT_MS * 2 ** (attempt - 1));
       if (waitMs > MAX_WAIT_MS)
@@ -90,7 +90,7 @@ export function createAskedServer({ upstream, delayMs, clock, pause }: ServerPar
   return {
     async ask(target, authorization, signal) {
       const asked = await ask(target, authorization, signal);
-      failures = 'answer' in asked ? 0 : failures + 1;
+      failures = 'response' in asked ? 0 : failures + 1;
       return asked;
     },
     get sent() {
@@ -104,7 +104,7 @@ export function createAskedServer({ upstream, delayMs, clock, pause }: ServerPar
 
 /** One attempt. `waitMs` is set if the server asks for patience. */
 type Sent =
-  | { readonly answer: Answer; readonly waitMs: number | undefined }
+  | { readonly response: ServerResponse; readonly waitMs: number | undefined }
   | { readonly because: string; readonly waitMs?: number };
 
 const WORDS: Readonly<Record<UpstreamFailure['kind'], string>> = {

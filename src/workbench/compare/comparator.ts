@@ -23,7 +23,7 @@ import type { Noise, NoiseRule } from './noise.ts';
 import { createScopePlaces, type Place, placesIn, type ScopePlaces } from './place.ts';
 
 /** A complete response of one server. */
-export interface Answer {
+export interface ServerResponse {
   readonly status: number;
   /** The value of `Content-Type`. Undefined if there is none. */
   readonly mediaType: string | undefined;
@@ -40,8 +40,8 @@ export interface ExchangePair {
   readonly target: string;
   /** The name of the caller. */
   readonly role: string;
-  readonly old: Answer;
-  readonly new: Answer;
+  readonly old: ServerResponse;
+  readonly new: ServerResponse;
   /**
    * The ids of the items that other callers received from the old server for the same request, and whether one of them
    * received anything. What this caller sees only on the new server may be meant for them alone.
@@ -96,9 +96,9 @@ export interface Comparator {
   /** Everything that was compared, with counts. */
   places(): Iterable<Place>;
   /** Returns the ids of the items in a response of the old server. */
-  itemIds(operation: Operation | undefined, answer: Answer): ReadonlySet<string>;
+  itemIds(operation: Operation | undefined, response: ServerResponse): ReadonlySet<string>;
   /** Returns whether a response gives the caller what was requested. */
-  isAllowed(operation: Operation | undefined, answer: Answer): boolean;
+  isAllowed(operation: Operation | undefined, response: ServerResponse): boolean;
 }
 
 /** What a comparator is compiled from. */
@@ -233,14 +233,18 @@ export function compileComparator(parts: ComparatorParts): Comparator {
     return result;
   };
 
-  const violationsOf = ({ operation, parameters }: ExchangePair, answer: Answer, json: ReadJson): PlaceSet => {
+  const violationsOf = (
+    { operation, parameters }: ExchangePair,
+    response: ServerResponse,
+    json: ReadJson,
+  ): PlaceSet => {
     if (operation === undefined || parameters === undefined) return new PlaceSet('unknown', []);
     const findings = contract.checkResponse(operation, parameters, {
-      status: answer.status,
-      mediaType: answer.mediaType,
-      isEmpty: answer.body.length === 0,
-      json: plainValue(json, answer.body),
-      bytes: answer.body,
+      status: response.status,
+      mediaType: response.mediaType,
+      isEmpty: response.body.length === 0,
+      json: plainValue(json, response.body),
+      bytes: response.body,
     });
     const verdict = { valid: 'valid', violations: 'invalid', skipped: 'unknown' } as const;
     return new PlaceSet(verdict[findings.verdict], [...findings.violations, ...findings.reported]);
@@ -262,15 +266,15 @@ export function compileComparator(parts: ComparatorParts): Comparator {
       for (const { status, mediaType, body } of scopes.values())
         for (const place of [status, mediaType, body]) yield* placesIn(place);
     },
-    itemIds(operation, answer) {
-      const json = readJson(answer.body);
+    itemIds(operation, response) {
+      const json = readJson(response.body);
       if (!isRead(json)) return new Set();
       return new Set(
         itemsIn(operation, json.value).flatMap((item) => idText(toMembers(item)['id'] ?? undefined) ?? []),
       );
     },
-    isAllowed: (operation, answer) =>
-      answer.status >= 200 && answer.status < 300 && failureOf(operation, answer) === undefined,
+    isAllowed: (operation, response) =>
+      response.status >= 200 && response.status < 300 && failureOf(operation, response) === undefined,
   };
 }
 
@@ -305,7 +309,7 @@ const MEANINGS: Readonly<Record<string, ReadFailure['meaning']>> = {
 
 /** Creates a function that reads error responses in all forms of the API. It returns undefined for a success. */
 function createFailureReader({ contract, failures }: ComparatorParts) {
-  return (operation: Operation | undefined, { status, mediaType, body }: Answer): ReadFailure | undefined => {
+  return (operation: Operation | undefined, { status, mediaType, body }: ServerResponse): ReadFailure | undefined => {
     const headers = mediaType === undefined ? [] : [['content-type', mediaType] as const];
     const translated = normalizeFailure(
       { status, headers: headers.map(([name, value]) => [name, value]), body },
@@ -368,7 +372,7 @@ function compareMessages(
   return undefined;
 }
 
-const essenceOf = ({ mediaType }: Answer) => (mediaType === undefined ? undefined : mediaTypeOf(mediaType));
+const essenceOf = ({ mediaType }: ServerResponse) => (mediaType === undefined ? undefined : mediaTypeOf(mediaType));
 
 /** Returns the place of an operation's items, if they are in a member of the body. */
 function itemsPlace(operation: Operation | undefined, body: Place): Place | undefined {

@@ -1,6 +1,6 @@
 import type { Contract } from '../../engine/contract/load-contract.ts';
 import type { AskedServer, Pause } from './ask-server.ts';
-import type { Answer, Comparator, Difference, ExchangePair, PairResult } from './comparator.ts';
+import type { ServerResponse, Comparator, Difference, ExchangePair, PairResult } from './comparator.ts';
 import type { Identities } from './identities.ts';
 import type { RequestSource, SourceRequest } from './sources/request-source.ts';
 import type { Tally } from './tally.ts';
@@ -118,8 +118,8 @@ export async function runComparison(parts: ComparisonParts): Promise<ComparisonR
 /** The responses of both servers to one caller. */
 interface AskedPair {
   readonly caller: Caller;
-  readonly old: Answer;
-  readonly new: Answer;
+  readonly old: ServerResponse;
+  readonly new: ServerResponse;
 }
 
 function createTargetComparison(parts: ComparisonParts) {
@@ -138,7 +138,7 @@ function createTargetComparison(parts: ComparisonParts) {
     const second = newFirst ? await askOld() : await askNew();
     if ('because' in second) return { because: `${newFirst ? 'old' : 'new'} server: ${second.because}` };
     const [old, next] = newFirst ? [second, first] : [first, second];
-    return { caller, old: old.answer, new: next.answer };
+    return { caller, old: old.response, new: next.response };
   };
 
   /** Returns false if the comparison of a target was interrupted before it could begin. */

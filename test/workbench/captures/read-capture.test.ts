@@ -90,7 +90,7 @@ describe('jsonElements', () => {
 
   it.each([1, 2, 3, 7, 1000])('finds the same elements in chunks of %s bytes', async (size) => {
     const found = await all(jsonElements(inChunks(text, size), ['log', 'entries'], 1000));
-    expect(found.map((one) => 'bytes' in one && JSON.parse(one.bytes.toString()))).toEqual([
+    expect(found.map((one) => 'bytes' in one && (JSON.parse(one.bytes.toString()) as object))).toEqual([
       { a: '}"]{\\' },
       { b: [[{}]] },
       { c: 'é' },

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { NoiseRule } from '../../../src/workbench/compare/noise.ts';
 import { createIdentities, type Identities } from '../../../src/workbench/compare/identities.ts';
 import { createWalkSource } from '../../../src/workbench/compare/sources/walk-source.ts';
-import type { Answer, ExchangePair } from '../../../src/workbench/compare/comparator.ts';
+import type { ExchangePair, ServerResponse } from '../../../src/workbench/compare/comparator.ts';
 import { contract } from '../../builders/compiled-contract.ts';
 import { callerOf, compareAt, comparatorFor, readTarget, SETTINGS, withTwoServers, wordsOf } from './two-servers.ts';
 
@@ -34,7 +34,7 @@ async function pairOf(target: string, role = 'admin'): Promise<ExchangePair> {
   const { old: authorization } = callerOf(role);
   const headers = authorization === undefined ? {} : { authorization };
   const response = await fetch(servers().old.url + target, { headers });
-  const second = servers().new.answer(toNew(ids) ?? target, authorization);
+  const second = servers().new.respond(toNew(ids) ?? target, authorization);
   return {
     operation,
     parameters,
@@ -58,7 +58,7 @@ interface Planted {
 /** Returns the differences that a change of the new server's response causes, also those that only show at the end. */
 async function differencesOf(
   target: string,
-  change: (json: Json, answer: { -readonly [Key in keyof Answer]: Answer[Key] }) => unknown,
+  change: (json: Json, sent: { -readonly [Key in keyof ServerResponse]: ServerResponse[Key] }) => unknown,
   { noise = [], role = 'admin', others }: Planted = {},
 ): Promise<{ readonly counted: readonly string[]; readonly muted: readonly string[] }> {
   const pair = await pairOf(target, role);
@@ -89,7 +89,7 @@ const withSome = (json: Json, name: string): Json => json.list.find((item: Json)
 const FAULTS: readonly (readonly [
   fault: string,
   target: string,
-  change: (json: Json, answer: any) => unknown,
+  change: (json: Json, sent: any) => unknown,
   found: string,
 ])[] = [
   ['a number as text', QUESTIONS, (j) => void (j.list[3].score = String(j.list[3].score)), 'type /list/*/score'],
@@ -241,47 +241,44 @@ const FAULTS: readonly (readonly [
     (j) => void (j.list[0].avatar = j.list[0].avatar.replace('avatars', 'pictures')),
     'value /list/*/avatar',
   ],
-  ['a status', QUESTIONS, (_, answer) => void (answer.status = 202), 'status status'],
+  ['a status', QUESTIONS, (_, sent) => void (sent.status = 202), 'status status'],
   [
     'a failure',
     QUESTIONS,
-    (_, answer) => void ((answer.status = 500), (answer.body = Buffer.from('{"error":"x"}'))),
+    (_, sent) => void ((sent.status = 500), (sent.body = Buffer.from('{"error":"x"}'))),
     'status status',
   ],
   [
     'nothing found',
     QUESTIONS,
-    (_, answer) => void ((answer.status = 404), (answer.body = Buffer.from('{"error":"not found"}'))),
+    (_, sent) => void ((sent.status = 404), (sent.body = Buffer.from('{"error":"not found"}'))),
     'status status',
   ],
   [
     'a denial',
     QUESTIONS,
-    (_, answer) =>
-      void (
-        (answer.status = 401),
-        (answer.body = Buffer.from(`{"error":"You don't have permission to do this action."}`))
-      ),
+    (_, sent) =>
+      void ((sent.status = 401), (sent.body = Buffer.from(`{"error":"You don't have permission to do this action."}`))),
     'permission status',
   ],
-  ['another content type', QUESTIONS, (_, answer) => void (answer.mediaType = 'text/plain'), 'media-type header'],
+  ['another content type', QUESTIONS, (_, sent) => void (sent.mediaType = 'text/plain'), 'media-type header'],
   [
     'a page of HTML',
     QUESTIONS,
-    (_, answer) => void ((answer.mediaType = 'text/html'), (answer.body = Buffer.from('<html></html>'))),
+    (_, sent) => void ((sent.mediaType = 'text/html'), (sent.body = Buffer.from('<html></html>'))),
     'media-type header',
   ],
-  ['half of a body', QUESTIONS, (_, answer) => void (answer.body = answer.body.subarray(0, 100)), 'body '],
+  ['half of a body', QUESTIONS, (_, sent) => void (sent.body = sent.body.subarray(0, 100)), 'body '],
   [
     'an error inside a success',
     QUESTIONS,
-    (_, answer) => void (answer.body = Buffer.from('{"error":"no database"}')),
+    (_, sent) => void (sent.body = Buffer.from('{"error":"no database"}')),
     'error status',
   ],
   [
     'another error',
     '/services/v2/node/999999/comment.json',
-    (_, answer) => void (answer.body = Buffer.from('{"error":"who knows"}')),
+    (_, sent) => void (sent.body = Buffer.from('{"error":"who knows"}')),
     'error status',
   ],
 ];
@@ -306,9 +303,9 @@ describe('a fault on the new server', () => {
     const target = '/services/v2/action.json';
     const { counted } = await differencesOf(
       target,
-      (_, answer) => {
-        answer.status = 200;
-        answer.body = Buffer.from('{"actions":[],"moreResults":0}');
+      (_, sent) => {
+        sent.status = 200;
+        sent.body = Buffer.from('{"actions":[],"moreResults":0}');
       },
       { role: 'bob' },
     );
@@ -395,13 +392,13 @@ describe('a rule about noise', () => {
     ['an item', (j: Json) => void (j.list.splice(3, 1), (j.listCount -= 1)), 'missing-item /list/*'],
     ['order', (j: Json) => void ([j.list[1], j.list[5]] = [j.list[5], j.list[1]]), 'order /list'],
     ['count', (j: Json) => void (j.totalCount += 1), 'count /totalCount'],
-    ['status', (_: Json, answer: any): void => void (answer.status = 202), 'status status'],
+    ['status', (_: Json, sent: any): void => void (sent.status = 202), 'status status'],
     [
       'permission',
-      (_: Json, answer: any): void =>
+      (_: Json, sent: any): void =>
         void (
-          (answer.status = 401),
-          (answer.body = Buffer.from(`{"error":"You don't have permission to do this action."}`))
+          (sent.status = 401),
+          (sent.body = Buffer.from(`{"error":"You don't have permission to do this action."}`))
         ),
       'permission status',
     ],

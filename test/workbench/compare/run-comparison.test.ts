@@ -48,13 +48,13 @@ describe('runComparison', () => {
 
   it('asks both servers again about a difference, the new one first', async () => {
     const order: string[] = [];
-    const answers =
+    const named =
       (name: string, verb: string): RequestListener =>
       (_, response) => {
         order.push(name);
         response.writeHead(200, JSON_HEAD).end(actions(action(1, verb)));
       };
-    const [old, next] = [await serve(answers('old', 'commented')), await serve(answers('new', 'liked'))];
+    const [old, next] = [await serve(named('old', 'commented')), await serve(named('new', 'liked'))];
     const pauses: number[] = [];
     const { counts } = await compareAt({ old, new: next }, listSource([TARGET]), {
       ids: 'same',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Answer } from '../../../src/workbench/compare/comparator.ts';
+import type { ServerResponse } from '../../../src/workbench/compare/comparator.ts';
 import { createWalkSource } from '../../../src/workbench/compare/sources/walk-source.ts';
 import { basic } from '../../builders/call.ts';
 import { propertyRuns } from '../../builders/property-runs.ts';
@@ -37,23 +37,21 @@ describe('a server compared with itself', () => {
     const tally = tallyOf();
     const targets = await targetsOf(server.url);
     expect(targets.length).toBeGreaterThan(100);
-    // Each request is answered at three times, between which views have been counted. Any two answers are compared.
-    const samples: (readonly [target: string, role: string, answers: Answer[]])[] = targets.map((target, at) => [
-      target,
-      at % 2 === 0 ? 'admin' : (ROLES[(at >> 1) % ROLES.length] ?? ''),
-      [],
-    ]);
+    // Each request is sent at three times, between which views have been counted. Any two responses are compared.
+    const samples: (readonly [target: string, role: string, responses: ServerResponse[]])[] = targets.map(
+      (target, at) => [target, at % 2 === 0 ? 'admin' : (ROLES[(at >> 1) % ROLES.length] ?? ''), []],
+    );
     for (let round = 0; round < 3; round += 1)
-      for (const [target, role, answers] of samples) {
-        const { status, type, text } = server.answer(target, role === 'anonymous' ? undefined : basic(role));
-        answers.push({ status, mediaType: type, body: Buffer.from(text) });
+      for (const [target, role, responses] of samples) {
+        const { status, type, text } = server.respond(target, role === 'anonymous' ? undefined : basic(role));
+        responses.push({ status, mediaType: type, body: Buffer.from(text) });
       }
     for (let at = 0; at < EXCHANGES; at += 1) {
-      const [target = '', role = '', answers = []] = samples[at % samples.length] ?? [];
+      const [target = '', role = '', responses = []] = samples[at % samples.length] ?? [];
       const { operation, parameters } = readTarget(target);
       const round = Math.floor(at / samples.length);
-      const [old, next] = [answers[round % 3], answers[(round + 1 + (round % 2)) % 3]];
-      if (old === undefined || next === undefined) throw new Error('there is an answer for each round');
+      const [old, next] = [responses[round % 3], responses[(round + 1 + (round % 2)) % 3]];
+      if (old === undefined || next === undefined) throw new Error('there is a response for each round');
       const result = comparator.compare({ operation, parameters, target, role, old, new: next });
       result.accept();
       tally.take(result, false);

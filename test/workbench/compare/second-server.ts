@@ -17,8 +17,8 @@ export const OFFSET = 100_000;
 type Row = Readonly<Record<string, string | number | null | Uint8Array>>;
 type Json = Record<string, unknown>;
 
-/** What a request is answered with. */
-export interface SecondAnswer {
+/** The response to a request. */
+export interface SecondResponse {
   readonly status: number;
   readonly type: string | undefined;
   readonly text: string;
@@ -27,8 +27,8 @@ export interface SecondAnswer {
 /** The running server. */
 export interface SecondServer {
   readonly url: string;
-  /** Answers a request without a socket. */
-  answer(target: string, authorization: string | undefined): SecondAnswer;
+  /** Responds to a request without a socket. */
+  respond(target: string, authorization: string | undefined): SecondResponse;
   /** Changes every following response to a successful request. */
   spoil: ((target: string, json: Json) => unknown) | undefined;
   close(): Promise<void>;
@@ -53,11 +53,11 @@ interface Asker {
 }
 
 class Refused extends Error {
-  readonly answer: SecondAnswer;
+  readonly response: SecondResponse;
   constructor(status: number, message: string | undefined) {
     super('refused');
     const text = message === undefined ? '' : JSON.stringify({ error: message });
-    this.answer = { status, type: message === undefined ? undefined : 'application/json', text };
+    this.response = { status, type: message === undefined ? undefined : 'application/json', text };
   }
 }
 
@@ -73,25 +73,25 @@ export async function startSecondServer(file: string): Promise<SecondServer> {
   const views = new Map<number, number>();
   let spoil: SecondServer['spoil'];
   let url = '';
-  const answer = (target: string, authorization: string | undefined): SecondAnswer => {
+  const respond = (target: string, authorization: string | undefined): SecondResponse => {
     try {
       const json = route(data, views, url, target, askerOf(data, authorization));
       const changed = spoil === undefined ? json : spoil(target, json as Json);
       return { status: 200, type: 'application/json', text: write(changed) };
     } catch (error) {
-      if (error instanceof Refused) return error.answer;
+      if (error instanceof Refused) return error.response;
       throw error;
     }
   };
   const server: Server = createServer((request, response) => {
-    const { status, type, text } = answer(request.url ?? '/', request.headers.authorization);
+    const { status, type, text } = respond(request.url ?? '/', request.headers.authorization);
     response.writeHead(status, { ...(type !== undefined && { 'content-type': type }) }).end(text);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url,
-    answer,
+    respond,
     get spoil() {
       return spoil;
     },

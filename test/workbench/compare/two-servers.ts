@@ -1,13 +1,14 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { loadSettings } from '../../../src/portico-settings.ts';
+import { StartFault } from '../../../src/engine/model/fault.ts';
 import { createKindOf } from '../../../src/engine/model/violation-kind.ts';
 import { createUpstream } from '../../../src/engine/upstream/create-upstream.ts';
 import { compilePermissionMessage } from '../../../src/engine/upstream/failures/permission-message.ts';
 import { DEFAULT_JSON_LIMITS } from '../../../src/lib/bounded-json.ts';
 import { type ReferenceServer, startReferenceServer } from '../../../src/reference/start-reference-server.ts';
 import { createAskedServer, type Pause } from '../../../src/workbench/compare/ask-server.ts';
-import { type Answer, type Comparator, compileComparator } from '../../../src/workbench/compare/comparator.ts';
+import { type ServerResponse, type Comparator, compileComparator } from '../../../src/workbench/compare/comparator.ts';
 import { zoneClock } from '../../../src/workbench/compare/dates.ts';
 import { createIdentities, type Identities, type IdMode } from '../../../src/workbench/compare/identities.ts';
 import { createNoise, type NoiseRule } from '../../../src/workbench/compare/noise.ts';
@@ -167,11 +168,15 @@ export function listSource(targets: readonly string[]): RequestSource {
   };
 }
 
-/** Returns a JSON answer. */
-export const jsonAnswer = (value: unknown, status = 200): Answer => ({
-  status,
-  mediaType: 'application/json',
-  body: Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)),
-});
-
 export const readTarget = createTargetReader(contract);
+
+/** Returns the faults with which a function fails, as text. */
+export function faultsOf(read: () => unknown): readonly string[] {
+  try {
+    read();
+    return [];
+  } catch (error) {
+    if (!(error instanceof StartFault)) throw error;
+    return error.faults.map(({ source, pointer, message }) => `${source} ${pointer} ${message}`.trim());
+  }
+}
