@@ -47,6 +47,7 @@ import { walkBounds, walkedParameters } from '../flags/walk-flags.ts';
 import type { ProgramIo } from '../program.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
 import { openReports } from './open-reports.ts';
+import { readingFault, recordingFault } from './recording-fault.ts';
 
 /** How long a proposed rule lasts. */
 const PROPOSED_DAYS = 90;
@@ -279,12 +280,14 @@ async function sourceOf(
   if (from === undefined) return walkOf({ operations: contract.operations });
   if (from === 'ledger') return walkOf(await observedIn(settings, contract));
   const file = resolve(io.cwd, from);
-  if (!existsSync(file)) {
-    const suggestion = 'name an access log, a HAR file, a log with JSON lines, or ledger';
-    throw new StartFault([{ source: '--from', pointer: '', message: `${from} does not exist`, suggestion }]);
-  }
+  if (!existsSync(file)) throw recordingFault(from, 'does not exist');
   const repeats = line.all('repeat').length > 0;
-  return createCaptureSource({ file, apiPath: settings.profile.basePath, repeats }, saved?.position);
+  const source = createCaptureSource({ file, apiPath: settings.profile.basePath, repeats }, saved?.position);
+  const next = () =>
+    source.next().catch((error: unknown) => {
+      throw readingFault(from, error);
+    });
+  return { ...source, next };
 }
 
 /** Returns the operations that the ledger has seen, and the undocumented paths that it knows completely. */

@@ -12,6 +12,8 @@ export interface AskedServer {
   ask(target: string, authorization: string | undefined, signal: AbortSignal): Promise<Asked>;
   /** The number of requests that were sent, including repeated ones. */
   readonly sent: number;
+  /** True once a response has arrived, of any status. */
+  readonly hasResponded: boolean;
   /** The number of responses in a row that could not be compared. */
   readonly failuresInARow: number;
 }
@@ -41,6 +43,7 @@ export function createAskedServer({ upstream, delayMs, clock, pause }: ServerPar
   let nextAt = 0;
   let sent = 0;
   let failures = 0;
+  let hasResponded = false;
   /** Waits for the turn of a request. Several requests that wait get turns one after another. */
   const turn = async (signal: AbortSignal) => {
     const now = clock();
@@ -61,6 +64,7 @@ export function createAskedServer({ upstream, delayMs, clock, pause }: ServerPar
       if (response.codingFault !== undefined) return { because: 'content coding' };
       const received = { status: response.status, mediaType: contentType(response.headers), body: response.body };
       const waitMs = OVERLOADED.has(response.status) ? waitOf(response.headers, clock()) : undefined;
+      hasResponded = true;
       return { response: received, waitMs };
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
@@ -84,7 +88,8 @@ export function createAskedServer({ upstream, delayMs, clock, pause }: ServerPar
         return { because: `${because}, which asks for more than ${MAX_WAIT_MS / 1000} seconds` };
       // All requests wait, not only this one.
       nextAt = Math.max(nextAt, clock() + waitMs);
-      if (attempt >= MAX_ATTEMPTS) return { because };
+      // While the circuit is open, nothing was sent that could be repeated.
+      if (attempt >= MAX_ATTEMPTS || !('response' in result)) return { because };
     }
   };
   return {
@@ -95,6 +100,9 @@ export function createAskedServer({ upstream, delayMs, clock, pause }: ServerPar
     },
     get sent() {
       return sent;
+    },
+    get hasResponded() {
+      return hasResponded;
     },
     get failuresInARow() {
       return failures;

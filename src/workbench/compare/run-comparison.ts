@@ -50,8 +50,13 @@ export interface ComparisonRun {
 /** Why a comparison ended. */
 export type ComparisonEnd = 'complete' | 'signal' | 'old server fails' | 'new server fails';
 
-/** The number of failures in a row after which a server is given up. */
-const MAX_FAILURES = 20;
+/** The number of failures in a row after which a server is given up: fewer if it has never responded. */
+const MAX_FAILURES = 10;
+const FIRST_FAILURES = 3;
+
+const isGone = ({ failuresInARow, hasResponded }: AskedServer): boolean =>
+  failuresInARow >= (hasResponded ? MAX_FAILURES : FIRST_FAILURES);
+
 const CHECKPOINT_EVERY = 100;
 
 /** Compares two servers until the source ends. */
@@ -65,8 +70,8 @@ export async function runComparison(parts: ComparisonParts): Promise<ComparisonR
   let wake: (() => void) | undefined;
   const given = (): ComparisonEnd | undefined => {
     if (signal.aborted) return 'signal';
-    if (parts.old.failuresInARow >= MAX_FAILURES) return 'old server fails';
-    return parts.new.failuresInARow >= MAX_FAILURES ? 'new server fails' : undefined;
+    if (isGone(parts.old)) return 'old server fails';
+    return isGone(parts.new) ? 'new server fails' : undefined;
   };
   let end: ComparisonEnd | undefined;
   const worker = async (): Promise<void> => {

@@ -202,11 +202,12 @@ describe('portico compare', () => {
     [['http://a.example', 'http://b.example', '--accept-repairs'], 'requires --owner'],
     [['http://a.example', 'http://b.example', '--old-zone', 'Mars/Town'], 'must be a time zone'],
     [['http://a.example', 'http://b.example', '--from', 'none.log'], 'none.log does not exist'],
+    [['http://a.example', 'http://b.example', '--from', '.'], '. is not a file'],
     [['http://a.example', 'http://b.example', '--ids', 'none.csv'], 'none.csv cannot be read'],
   ])('rejects %j', async (args, message) => {
     const { code, err } = await compare(args, { PORTICO_PASSWORD: 'secret-password' });
     expect([code, err.includes(message)]).toEqual([
-      message.includes('must begin') || /credentials|exist|read/.test(message) ? 1 : 2,
+      message.includes('must begin') || /credentials|exist|read|is not a file/.test(message) ? 1 : 2,
       true,
     ]);
     expect(err).not.toMatch(/secret-password|u:p/);

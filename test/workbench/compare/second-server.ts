@@ -341,7 +341,7 @@ function createShow(data: Data, views: ReadonlyMap<number, number>, url: string,
   };
   const node = (row: Row): Json => {
     const isTitled = row['type'] === 'question' || row['type'] === 'kbentry' || row['type'] === 'idea';
-    const answers = below(row).filter(({ type }) => type === 'answer');
+    const answering = below(row).filter(({ type }) => type === 'answer');
     const mayRead = asker.may('private') && asker.may('send') && row['visibility'] !== null;
     return {
       ...common(row),
@@ -352,8 +352,8 @@ function createShow(data: Data, views: ReadonlyMap<number, number>, url: string,
       downVoteCount: row['down_votes'],
       ...(isTitled && { title: row['title'], slug: row['slug'], primaryContainerId: shifted(row['space_id']) }),
       ...(row['type'] === 'question' && {
-        answers: answers.map((one) => shifted(one['id'])),
-        answerCount: answers.length,
+        answers: answering.map((one) => shifted(one['id'])),
+        answerCount: answering.length,
       }),
       ...(mayRead && { visibility: row['visibility'] }),
       ...(mayRead && row['visibility'] === 'recipients' && { recipients: recipients(row) }),
@@ -551,19 +551,19 @@ function nodeList(
   const sort = SORTS.includes(asked) ? asked : defaultSort;
   const children = (row: Row, test: (child: Row) => boolean) =>
     (data.children.get(row['id'] ?? 0) ?? []).filter(test).length;
-  const answers = (row: Row) => children(row, ({ type }) => type === 'answer');
+  const answersOf = (row: Row) => children(row, ({ type }) => type === 'answer');
   const seen = (row: Row) => Number(row['views']) + (views.get(Number(row['id'])) ?? 0);
   const tags = (row: Row) =>
     (data.tags.get(row['id'] ?? 0) ?? []).map((tag) => data.topic.get(tag['topic_id'] ?? 0) ?? {});
   const keys: Readonly<Record<string, (row: Row) => number>> = {
     active: (row) => Number(row['last_active_at']),
     newest: (row) => Number(row['created_at']),
-    hottest: (row) => Number(row['score']) * 20 + Number(row['views']) + answers(row) * 30,
+    hottest: (row) => Number(row['score']) * 20 + Number(row['views']) + answersOf(row) * 30,
     votes: (row) => Number(row['score']),
     viewCount: seen,
     usedCount: (row) => Math.max(0, ...tags(row).map((topic) => Number(topic['used_count']))),
-    answerCount: answers,
-    answerCountAsc: (row) => -answers(row),
+    answerCount: answersOf,
+    answerCountAsc: (row) => -answersOf(row),
     commentCount: (row) => children(row, isComment),
     favoriteCount: (row) => (data.likes.get(row['id'] ?? 0) ?? []).length,
     followers: (row) =>

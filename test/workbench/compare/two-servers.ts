@@ -8,7 +8,7 @@ import { compilePermissionMessage } from '../../../src/engine/upstream/failures/
 import { DEFAULT_JSON_LIMITS } from '../../../src/lib/bounded-json.ts';
 import { type ReferenceServer, startReferenceServer } from '../../../src/reference/start-reference-server.ts';
 import { createAskedServer, type Pause } from '../../../src/workbench/compare/ask-server.ts';
-import { type ServerResponse, type Comparator, compileComparator } from '../../../src/workbench/compare/comparator.ts';
+import { type Comparator, compileComparator } from '../../../src/workbench/compare/comparator.ts';
 import { zoneClock } from '../../../src/workbench/compare/dates.ts';
 import { createIdentities, type Identities, type IdMode } from '../../../src/workbench/compare/identities.ts';
 import { createNoise, type NoiseRule } from '../../../src/workbench/compare/noise.ts';
