@@ -92,7 +92,9 @@ describe('runComparison', () => {
     asked = 0;
     const steady = await serve((_, response) => {
       asked += 1;
-      response.writeHead(200, JSON_HEAD).end(actions(action(1, asked === 1 ? 'x' : 'commented')));
+      // Each round has another difference, so neither lasts.
+      const changed = asked === 1 ? action(1, 'x') : { ...action(1), extra: 'y' };
+      response.writeHead(200, JSON_HEAD).end(actions(changed));
     });
     const race = await compareAt({ old, new: steady }, listSource([TARGET]), { ids: 'same', askAgainAfterMs: 1 });
     expect(race.counts).toMatchObject({ equal: 1, different: 0, races: 1 });
