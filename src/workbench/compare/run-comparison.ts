@@ -24,7 +24,7 @@ export interface ComparisonParts {
   readonly source: RequestSource;
   readonly old: AskedServer;
   readonly new: AskedServer;
-  /** The callers. The first one's responses tell a walk what else to request. */
+  /** The callers. What the old server sends to any of them tells a walk what else to request. */
   readonly callers: readonly Caller[];
   readonly concurrency: number;
   /** The time to wait before both servers are asked again about a difference. Undefined if they are not. */
@@ -99,7 +99,7 @@ export async function runComparison(parts: ComparisonParts): Promise<ComparisonR
         continue;
       }
       try {
-        if ('notMade' in item) tally.notMade(item.notMade);
+        if ('notMade' in item) tally.notMade(item.notMade, parts.callers.length);
         else if (!(await compareOne(item))) interrupted += 1;
       } finally {
         active -= 1;
@@ -165,7 +165,7 @@ function createTargetComparison(parts: ComparisonParts) {
         continue;
       }
       asked.push(pair);
-      if (caller === callers[0]) source.learn(request, pair.old);
+      source.learn(request, pair.old);
     }
     for (const pair of asked) {
       const others = asked.filter((one) => one !== pair);

@@ -192,6 +192,19 @@ describe('portico compare', () => {
     expect(other.err).toContain('it belongs to another comparison');
   });
 
+  it('walks only the operations that the ledger has seen', async () => {
+    const ledger = { PORTICO_LEDGER: join(folder, 'ledger.db'), PORTICO_PASSWORD: 'admin' };
+    const args = [old.url, old.url, '--from', 'ledger', '--user', 'admin', ...QUICK, '--format', 'json'];
+    expect((await compare(args, ledger)).err).toContain('has no traffic yet');
+    const walk = ['--against', old.url, '--user', 'admin', '--max-requests', '3', '--delay', '0', '--id', 'groupId=1'];
+    expect((await compare(walk, ledger, 'check')).code).toBe(0);
+    const seen = JSON.parse((await compare(args, ledger)).out) as Written & {
+      readonly places: readonly { readonly operation: string }[];
+    };
+    expect(new Set(seen.places.map(({ operation }) => operation)).size).toBeLessThanOrEqual(3);
+    expect(seen.counts).toMatchObject({ different: 0 });
+  });
+
   it.each([
     [['http://a.example'], 'compare requires OLD NEW'],
     [['ftp://a', 'http://b.example'], 'must begin with http:// or https://'],

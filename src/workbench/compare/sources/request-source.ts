@@ -15,7 +15,7 @@ export type SourceItem = SourceRequest | { readonly notMade: NotMade };
 export interface RequestSource {
   /** Returns the next item, or undefined if there is none. A walk may have further ones after `learn`. */
   next(): Promise<SourceItem | undefined>;
-  /** Takes the old server's response to a request, from which further requests can follow. */
+  /** Takes the old server's response to a request of one of the callers, from which further requests can follow. */
   learn(request: SourceRequest, response: ServerResponse): void;
   /** The number of requests that are known to follow. Undefined if only the end of the source would tell. */
   left(): number | undefined;
