@@ -58,6 +58,8 @@ const isGone = ({ failuresInARow, hasResponded }: AskedServer): boolean =>
   failuresInARow >= (hasResponded ? MAX_FAILURES : FIRST_FAILURES);
 
 const CHECKPOINT_EVERY = 100;
+/** The maximum number of requests that wait until the counterparts of their ids are known. */
+const MAX_POSTPONED = 10_000;
 
 /** Compares two servers until the source ends. */
 export async function runComparison(parts: ComparisonParts): Promise<ComparisonRun> {
@@ -73,6 +75,17 @@ export async function runComparison(parts: ComparisonParts): Promise<ComparisonR
     if (isGone(parts.old)) return 'old server fails';
     return isGone(parts.new) ? 'new server fails' : undefined;
   };
+  const postponed: SourceRequest[] = [];
+  const tried = new WeakSet<SourceRequest>();
+  const compareItem = async (request: SourceRequest): Promise<void> => {
+    const result = await compareOne(request);
+    if (result === 'interrupted') interrupted += 1;
+    if (result !== 'unknown id') return;
+    if (tried.has(request) || postponed.length >= MAX_POSTPONED)
+      return tally.notMade('id without a counterpart', parts.callers.length);
+    tried.add(request);
+    postponed.push(request);
+  };
   let end: ComparisonEnd | undefined;
   const worker = async (): Promise<void> => {
     for (;;) {
@@ -80,7 +93,8 @@ export async function runComparison(parts: ComparisonParts): Promise<ComparisonR
       if (end !== undefined || isOver) return;
       // An item is taken and counted before another worker can take the next one.
       active += 1;
-      const item = await source.next();
+      // What could not be translated waits until nothing else can show the counterparts of its ids.
+      const item = (await source.next()) ?? (active === 1 ? postponed.shift() : undefined);
       if (item === undefined) {
         active -= 1;
         if (active === 0) {
@@ -100,7 +114,7 @@ export async function runComparison(parts: ComparisonParts): Promise<ComparisonR
       }
       try {
         if ('notMade' in item) tally.notMade(item.notMade, parts.callers.length);
-        else if (!(await compareOne(item))) interrupted += 1;
+        else await compareItem(item);
       } finally {
         active -= 1;
         const woken = wake;
@@ -113,7 +127,7 @@ export async function runComparison(parts: ComparisonParts): Promise<ComparisonR
   };
   await Promise.all(Array.from({ length: concurrency }, worker));
   const left = source.left();
-  const unsent = (left ?? 0) + interrupted;
+  const unsent = (left ?? 0) + interrupted + postponed.length;
   if (unsent > 0) tally.notMade('planned, but not sent', unsent * parts.callers.length);
   for (const late of [...comparator.settle(), ...comparator.refuted()]) tally.takeLate(late);
   await source.close();
@@ -146,21 +160,22 @@ function createTargetComparison(parts: ComparisonParts) {
     return { caller, old: old.response, new: next.response };
   };
 
-  /** Returns false if the comparison of a target was interrupted before it could begin. */
-  return async (request: SourceRequest): Promise<boolean> => {
+  /** Compares the responses to a request for all callers, unless it is interrupted or contains an unknown id. */
+  return async (request: SourceRequest): Promise<'done' | 'interrupted' | 'unknown id'> => {
     const { operation, parameters, toNew } = read(request.target);
     parts.onProgress(operation?.id ?? 'undocumented paths');
     const newTarget = toNew(ids);
-    if ((operation === undefined && !parts.undocumented) || newTarget === undefined) {
-      tally.notMade(newTarget === undefined ? 'id without a counterpart' : 'not in the contract', callers.length);
-      return true;
+    if (newTarget === undefined) return 'unknown id';
+    if (operation === undefined && !parts.undocumented) {
+      tally.notMade('not in the contract', callers.length);
+      return 'done';
     }
     const targets = { target: request.target, newTarget };
     const asked: AskedPair[] = [];
     for (const caller of callers) {
       const pair = await askBoth(targets, caller, false);
       if ('because' in pair) {
-        if (signal.aborted && asked.length === 0 && caller === callers[0]) return false;
+        if (signal.aborted && asked.length === 0 && caller === callers[0]) return 'interrupted';
         tally.notComparable(operation?.id, pair.because);
         continue;
       }
@@ -198,7 +213,7 @@ function createTargetComparison(parts: ComparisonParts) {
       tally.take(result, result.outcome !== 'different');
     }
     for (const late of comparator.refuted()) tally.takeLate(late);
-    return true;
+    return 'done';
   };
 }
 

@@ -109,6 +109,29 @@ describe('an independent server with the same data', () => {
     expect(counts.equivalences['order of equal sort keys']).toBeGreaterThan(0);
   }, 120_000);
 
+  it('leaks if it shows private comments to everybody, to each role that they are hidden from', async () => {
+    const { old, new: next } = servers();
+    next.showsPrivate = true;
+    const operations = contract.operations.filter(({ id }) =>
+      ['listQuestions', 'listNodeComments', 'getComment'].includes(id),
+    );
+    const source = createWalkSource({
+      operations,
+      exploration: { ...SETTINGS.profile.exploration, variationsOf: () => [] },
+      ids: await privateIds(old.url),
+      maxRequests: 60,
+      allPages: false,
+    });
+    const { found } = await compareAt({ old: old.url, new: next.url }, source, {
+      callers: ['admin', 'bob'].map(callerOf),
+    });
+    next.showsPrivate = false;
+    const leaks = found.filter(({ isLeak }) => isLeak);
+    expect(leaks.length).toBeGreaterThan(0);
+    expect(new Set(leaks.flatMap(({ roles }) => roles))).toEqual(new Set(['bob']));
+    expect(leaks.map(({ entry }) => entry.operation)).toContain('getComment');
+  }, 60_000);
+
   it('leaves nothing undecided if all pages are compared', async () => {
     const { old, new: next } = servers();
     const operations = contract.operations.filter(({ id }) => id === 'listArticles');
@@ -140,4 +163,25 @@ async function targetsOf(url: string): Promise<readonly string[]> {
   };
   await compareAt({ old: url, new: url }, recording, { ids: 'same', askAgainAfterMs: undefined, concurrency: 1 });
   return targets;
+}
+
+/** Returns the ids of comments that only some callers may see, and of the nodes that they are on. */
+async function privateIds(url: string): Promise<ReadonlyMap<string, readonly string[]>> {
+  const get = async (target: string, role: string) => {
+    const authorization = callerOf(role).old ?? '';
+    return (await (await fetch(`${url}/services/v2/${target}`, { headers: { authorization } })).json()) as {
+      readonly list: readonly { readonly id: number; readonly commentIds: readonly number[] }[];
+    };
+  };
+  const [all, some] = await Promise.all(
+    ['admin', 'bob'].map((role) => get('question.json?pageSize=300&includeOnly=id,commentIds', role)),
+  );
+  const hidden = (all?.list ?? []).flatMap(({ id, commentIds }) => {
+    const seen = new Set(some?.list.find((one) => one.id === id)?.commentIds);
+    return commentIds.filter((comment) => !seen.has(comment)).map((comment) => [String(id), String(comment)] as const);
+  });
+  return new Map([
+    ['nodeId', hidden.map(([node]) => node).slice(0, 10)],
+    ['commentId', hidden.map(([, comment]) => comment).slice(0, 10)],
+  ]);
 }

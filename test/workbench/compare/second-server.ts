@@ -31,6 +31,8 @@ export interface SecondServer {
   respond(target: string, authorization: string | undefined): SecondResponse;
   /** Changes every following response to a successful request. */
   spoil: ((target: string, json: Json) => unknown) | undefined;
+  /** Set if private comments are shown to everybody, which is a fault. */
+  showsPrivate: boolean;
   close(): Promise<void>;
 }
 
@@ -72,10 +74,11 @@ export async function startSecondServer(file: string): Promise<SecondServer> {
   const data = load(file);
   const views = new Map<number, number>();
   let spoil: SecondServer['spoil'];
+  const faults = { showsPrivate: false };
   let url = '';
   const respond = (target: string, authorization: string | undefined): SecondResponse => {
     try {
-      const json = route(data, views, url, target, askerOf(data, authorization));
+      const json = route({ ...data, ...faults }, views, url, target, askerOf(data, authorization));
       const changed = spoil === undefined ? json : spoil(target, json as Json);
       return { status: 200, type: 'application/json', text: write(changed) };
     } catch (error) {
@@ -92,6 +95,12 @@ export async function startSecondServer(file: string): Promise<SecondServer> {
   return {
     url,
     respond,
+    get showsPrivate() {
+      return faults.showsPrivate;
+    },
+    set showsPrivate(isOn) {
+      faults.showsPrivate = isOn;
+    },
     get spoil() {
       return spoil;
     },
@@ -145,7 +154,7 @@ function load(file: string) {
   };
 }
 
-type Data = ReturnType<typeof load>;
+type Data = ReturnType<typeof load> & { readonly showsPrivate?: boolean };
 
 function askerOf(data: Data, authorization: string | undefined): Asker {
   const nobody = { id: 0, isKnown: false, isAdmin: false, isModerator: false, groups: new Set<number>() };
@@ -275,7 +284,7 @@ const shifted = (id: unknown) => (id === null ? null : Number(id) + OFFSET);
 function createShow(data: Data, views: ReadonlyMap<number, number>, url: string, asker: Asker) {
   const isVisible = (row: Row): boolean => {
     const { visibility, author_id: author, id, root_id: root } = row;
-    if (visibility === null || asker.isAdmin) return true;
+    if (visibility === null || asker.isAdmin || data.showsPrivate === true) return true;
     if (!asker.isKnown) return false;
     if (author === asker.id || (visibility === 'moderators' && asker.isModerator)) return true;
     if (visibility === 'originalPoster' && data.node.get(root ?? 0)?.['author_id'] === asker.id) return true;
