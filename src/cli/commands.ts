@@ -10,6 +10,7 @@ export function createProgram(product: ProgramProduct): Program {
     { name: 'serve', load: async () => (await import('./commands/serve-command.ts')).createServeCommand(product) },
     { name: 'reload', load: async () => (await import('./commands/reload-command.ts')).reloadCommand },
     { name: 'check', load: async () => (await import('./commands/check-command.ts')).checkCommand },
+    { name: 'compare', load: async () => (await import('./commands/compare-command.ts')).compareCommand },
     { name: 'audit', load: async () => (await import('./commands/audit-command.ts')).auditCommand },
     { name: 'doctor', load: async () => (await import('./commands/doctor-command.ts')).doctorCommand },
     { name: 'report', load: async () => (await import('./commands/report-command.ts')).reportCommand },

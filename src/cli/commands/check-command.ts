@@ -22,23 +22,39 @@ const WALK_FLAGS = [
   ...FAIL_FLAGS,
 ];
 
+const FROM_FLAG = {
+  name: 'from',
+  value: 'FILE',
+  help: 'Check the responses in this recording: a HAR file, or a log with bodies as JSON lines.',
+};
+
+/** The flags of a walk that apply to a recording, too. */
+const RECORDING_FLAGS: ReadonlySet<string> = new Set(['release', ...FAIL_FLAGS.map(({ name }) => name)]);
+
 /**
  * The `portico check` command reports all configuration errors without starting the gateway. With `--against`, it also
- * sends requests for the contract's operations to a server.
+ * sends requests for the contract's operations to a server. With `--from`, it reads recorded responses.
  */
 export const checkCommand: ProgramCommand = {
   name: 'check',
-  summary: 'Check the configuration, contract and roles; with --against, check a live server',
+  summary: 'Check the configuration, contract and roles; with --against, a live server; with --from, a recording',
   args: '',
   argCount: [0, 0],
-  flags: [...CONFIG_FLAGS, FORMAT_FLAG, ...WALK_FLAGS],
+  flags: [...CONFIG_FLAGS, FORMAT_FLAG, ...WALK_FLAGS, FROM_FLAG],
   notes: [
     'Without --against, the command sends no requests. With --against, it sends only GET requests for the contract’s',
     'operations, one at a time, and changes nothing on the server.',
+    'With --from, it reads a recording of any size. Responses whose bodies were not recorded are counted, not checked.',
     '',
     'Example: portico check --against http://staging.example.org/qa --user checker',
+    'Example: portico check --from capture.har --fail-on new',
   ],
   run: async (line, io) => {
+    if (line.last('from') !== undefined) {
+      rejectOnlyWalkFlags(line);
+      const { checkRecording } = await import('../tasks/check-recording.ts');
+      return checkRecording(line, io);
+    }
     if (line.last('against') !== undefined) {
       const { walkUpstream } = await import('../tasks/walk-upstream.ts');
       return walkUpstream(line, io);
@@ -64,6 +80,11 @@ export const checkCommand: ProgramCommand = {
 };
 
 const NOTHING_LOADED = { configuration: null, operations: null, mode: null };
+
+function rejectOnlyWalkFlags(line: CommandLine): void {
+  const used = WALK_FLAGS.find(({ name }) => !RECORDING_FLAGS.has(name) && line.all(name).length > 0);
+  if (used !== undefined) throw new UsageError(`--${used.name} cannot be combined with --from`);
+}
 
 function rejectWalkFlags(line: CommandLine): void {
   const used = WALK_FLAGS.find(({ name }) => line.all(name).length > 0);

@@ -27,13 +27,13 @@ interface WalkBounds {
 }
 
 /**
- * Reads a walk's limits. `parameters` contains the path parameters that `--id` accepts. Throws a UsageError if a value
- * is invalid.
+ * Reads a walk's limits. `parameters` contains the path parameters that `--id` accepts, and `maxRequests` is the default.
+ * Throws a UsageError if a value is invalid.
  */
-export function walkBounds(line: CommandLine, parameters: readonly string[]): WalkBounds {
+export function walkBounds(line: CommandLine, parameters: readonly string[], maxRequests = 200): WalkBounds {
   const timeout = line.last('timeout');
   return {
-    maxRequests: numberFlag(line, 'max-requests', 200, [1, 1_000_000]),
+    maxRequests: numberFlag(line, 'max-requests', maxRequests, [1, 1_000_000]),
     delayMs: numberFlag(line, 'delay', 50, [0, 600_000]),
     timeoutMs: timeout === undefined ? undefined : secondsOf(timeout),
     ids: walkIds(line.all('id'), parameters),

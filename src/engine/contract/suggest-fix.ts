@@ -2,7 +2,7 @@ import { keysOf } from '../../lib/json-pointer.ts';
 import { plainText } from '../../lib/plain-text.ts';
 import { CHECKS } from '../model/checks.ts';
 import type { LedgerEntry } from '../model/ledger-entry.ts';
-import { REHEARSAL } from '../model/violation.ts';
+import { DIFFERENCE, REHEARSAL } from '../model/violation.ts';
 import type { ContractPlace } from './contract-places.ts';
 
 /** A suggested fix for a violation. */
@@ -37,6 +37,8 @@ function placeToFix(entry: LedgerEntry, basePath: string): string {
   if (check === 'errors') return `the server, or keep its status with ${entry.suggestion ?? 'errors: legacy'}.`;
   if (entry.category === REHEARSAL)
     return 'the server, so that it responds to the request of staging as it does to that of the client.';
+  if (entry.category === DIFFERENCE || entry.keyword.startsWith('compare-'))
+    return 'the new server, or its data, or accept the difference if it is intended.';
   const allow = allowEntryOf(entry, basePath);
   if (allow !== undefined)
     return `the client, or add this entry to undocumented.allow: ${allowEntryLine(allow)}, or describe the path in an overlay.`;

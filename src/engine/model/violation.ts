@@ -18,6 +18,7 @@ export const VIOLATION_CATEGORIES = [
   'permission',
   'permission-mismatch',
   'size',
+  'difference',
   'release-drift',
   'rehearsal',
   'advisory',
@@ -29,6 +30,12 @@ export const VIOLATION_CATEGORIES = [
  * never in a message, so they can neither refuse a message nor keep a response from being stored.
  */
 export const RELEASE_DRIFT = 'release-drift';
+
+/**
+ * The category of differences between the responses of two servers to the same request. They are found when the servers
+ * are compared, never in a single message.
+ */
+export const DIFFERENCE = 'difference';
 
 /**
  * The category of differences between the response that a client received in `observe` mode and the response to the

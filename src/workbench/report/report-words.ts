@@ -16,6 +16,7 @@ export const CATEGORY_WORDS: Readonly<Record<ViolationCategory, string>> = {
   permission: 'Permission missing',
   'permission-mismatch': 'Permissions differ',
   size: 'Too large to check',
+  difference: 'Different on the new server',
   'release-drift': 'Changed with the release',
   rehearsal: 'Different in staging',
   advisory: 'Not as expected',

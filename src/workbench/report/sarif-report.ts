@@ -1,4 +1,4 @@
-import { isAdvisory, REHEARSAL } from '../../engine/model/violation.ts';
+import { DIFFERENCE, isAdvisory, REHEARSAL, type ViolationCategory } from '../../engine/model/violation.ts';
 import { type Change, CHANGE_WORDS, changedShares, type RenderComparison } from './comparison.ts';
 import { jsonText } from './json-report.ts';
 import { plainText } from '../../lib/plain-text.ts';
@@ -55,6 +55,12 @@ function sarifLog(results: readonly SarifFinding[], takenAt: number, version: st
 
 const ruleIdOf = ({ entry }: Finding): string => `${entry.category}/${plainText(entry.keyword)}`;
 
+/** What the violations of a category mean, if they are not about the contract. */
+const MEANINGS: Readonly<Partial<Record<ViolationCategory, string>>> = {
+  [REHEARSAL]: 'the upstream responds differently to the request that staging sends.',
+  [DIFFERENCE]: 'two servers respond differently to the same request.',
+};
+
 function toRule(id: string, findings: readonly Finding[]) {
   const category = findings.find((finding) => ruleIdOf(finding) === id)?.entry.category ?? 'semantic';
   const text = `${CATEGORY_WORDS[category]} (${id})`;
@@ -66,7 +72,7 @@ function toRule(id: string, findings: readonly Finding[]) {
       .join(''),
     shortDescription: { text },
     fullDescription: {
-      text: `${text}: ${category === REHEARSAL ? 'the upstream responds differently to the request that staging sends.' : 'a request or response differs from the contract.'}`,
+      text: `${text}: ${MEANINGS[category] ?? 'a request or response differs from the contract.'}`,
     },
     helpUri: 'portico:/docs/ledger.md#entries',
     help: {

@@ -1,0 +1,490 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { optionsOf } from '../../engine/config/configurable.ts';
+import type { Settings } from '../../engine/config/settings.ts';
+import { type Contract, loadContract } from '../../engine/contract/load-contract.ts';
+import { featuresOf } from '../../engine/feature.ts';
+import type { AcceptedViolations } from '../../engine/model/acceptance.ts';
+import { type Fault, StartFault } from '../../engine/model/fault.ts';
+import { createKindOf } from '../../engine/model/violation-kind.ts';
+import { placeText, safePath } from '../../engine/privacy/path-text.ts';
+import { createUpstream, type Upstream } from '../../engine/upstream/create-upstream.ts';
+import { compilePermissionMessage } from '../../engine/upstream/failures/permission-message.ts';
+import { parseUpstreamUrl, type UpstreamAddress } from '../../engine/upstream/upstream-url.ts';
+import { DAY_MS, isDay, systemClock } from '../../lib/clock.ts';
+import { type CommandLine, UsageError } from '../../lib/command.ts';
+import { fileReason } from '../../lib/file-reason.ts';
+import { choiceFlag, numberFlag } from '../../lib/flag-values.ts';
+import { jsonDocument } from '../../lib/json-document.ts';
+import { replaceFile } from '../../lib/replace-file.ts';
+import { trimEndOf } from '../../lib/trim-end.ts';
+import { createAskedServer } from '../../workbench/compare/ask-server.ts';
+import { readCallers } from '../../workbench/compare/callers.ts';
+import { type Comparator, compileComparator } from '../../workbench/compare/comparator.ts';
+import { type CompareSummary, compareLines, coverageOf } from '../../workbench/compare/compare-lines.ts';
+import type { Side } from '../../workbench/compare/compare-values.ts';
+import { zoneClock } from '../../workbench/compare/dates.ts';
+import { createIdentities, type Identities, type IdMode } from '../../workbench/compare/identities.ts';
+import { formatIds, parseIds } from '../../workbench/compare/ids-file.ts';
+import { createNoise, formatNoise, type NoiseRule, parseNoise } from '../../workbench/compare/noise.ts';
+import { type CompareState, readCompareState, writeCompareState } from '../../workbench/compare/resume.ts';
+import { type Caller, runComparison } from '../../workbench/compare/run-comparison.ts';
+import { createCaptureSource } from '../../workbench/compare/sources/capture-source.ts';
+import type { RequestSource } from '../../workbench/compare/sources/request-source.ts';
+import { createWalkSource } from '../../workbench/compare/sources/walk-source.ts';
+import { createTally, type FoundDifference, type Tally } from '../../workbench/compare/tally.ts';
+import { failures } from '../../workbench/report/fail-on.ts';
+import { REPORT_FORMATS } from '../../workbench/report/formats.ts';
+import type { Report } from '../../workbench/report/report.ts';
+import { countWords } from '../../workbench/report/report-words.ts';
+import { renderOptions, writeText } from '../command-output.ts';
+import { settingsFrom } from '../flags/config-flags.ts';
+import { readCredential } from '../flags/credentials.ts';
+import { failRules, reportFailures } from '../flags/fail-flags.ts';
+import { recordsAt } from '../flags/kept-records.ts';
+import { walkBounds, walkedParameters } from '../flags/walk-flags.ts';
+import type { ProgramIo } from '../program.ts';
+import { untilInterrupted } from '../terminal/signals.ts';
+import { openReports } from './open-reports.ts';
+import { readingFault, recordingFault } from './recording-fault.ts';
+
+/** How long a proposed rule lasts. */
+const PROPOSED_DAYS = 90;
+
+/** Compares two servers and reports what differs. Returns the exit code. */
+export async function compareServers(line: CommandLine, io: ProgramIo): Promise<number> {
+  const rules = failRules(line);
+  const format = choiceFlag(line, 'format', [...REPORT_FORMATS.keys()]) ?? 'table';
+  const acceptance = acceptanceOf(line);
+  const addresses = { old: addressOf(line, 0), new: addressOf(line, 1) };
+  const isSelf = urlOf(addresses.old) === urlOf(addresses.new);
+  if (line.last('propose-noise') !== undefined && !isSelf)
+    throw new UsageError('--propose-noise requires the same server twice: portico compare OLD OLD');
+  const settings = await settingsFrom(line, io);
+  const contract = loadContract(settings.contract);
+  const reports = openReports(line, io, settings, contract.operations);
+  const bounds = walkBounds(line, walkedParameters(contract.operations), 500);
+  const callers = await callersOf(line, io, addresses, isSelf);
+  const now = systemClock();
+  const noise = createNoise(readNoise(line, io, contract), now);
+  const subject = JSON.stringify([
+    urlOf(addresses.old),
+    urlOf(addresses.new),
+    contract.version,
+    line.last('from') ?? 'walk',
+    callers.map(({ name }) => name),
+  ]);
+  const resumeFile = line.last('resume') === undefined ? undefined : resolve(io.cwd, line.last('resume') ?? '');
+  const saved = resumeFile === undefined ? undefined : savedState(resumeFile, subject);
+  const ids = identitiesOf(line, io, saved);
+  const sides = { old: sideOf(line, 'old', addresses.old), new: sideOf(line, 'new', addresses.new) };
+  const comparator = compileComparator({
+    contract,
+    failures: {
+      isPermissionMessage: compilePermissionMessage(settings.upstream.permissionMessages),
+      jsonLimits: { depth: settings.upstream.maxJsonDepth, values: settings.upstream.maxJsonValues },
+    },
+    ids,
+    noise,
+    ...sides,
+  });
+  const tally = createTally(
+    {
+      clock: systemClock,
+      kindOf: createKindOf(),
+      release: settings.release,
+      structureOf: (target) => structureOf(target, settings),
+    },
+    saved?.tally,
+  );
+  const source = await sourceOf(line, io, settings, contract, bounds, saved);
+  const upstreams = [addresses.old, addresses.new].map((address) => upstreamTo(address, settings, bounds.timeoutMs));
+  const [oldServer, newServer] = upstreams.map((upstream) =>
+    createAskedServer({ upstream, delayMs: bounds.delayMs, clock: systemClock, pause }),
+  );
+  if (oldServer === undefined || newServer === undefined) throw new Error('a comparison needs two servers');
+  const askAgain = numberFlag(line, 'ask-again', 500, [0, 60_000]);
+  const interrupted = untilInterrupted();
+  const save = (unfinished: number) => {
+    if (resumeFile === undefined) return;
+    const state = { subject, position: source.position(unfinished), tally: tally.save(), ids: [...ids.pairs()] };
+    writeCompareState(resumeFile, state);
+  };
+  const progress = createProgress(io, source, tally);
+  io.err(
+    `Comparing ${urlOf(addresses.new)} with ${urlOf(addresses.old)}: ${callers.map(({ name }) => name).join(', ')}.`,
+  );
+  try {
+    const run = await runComparison({
+      contract,
+      comparator,
+      ids,
+      tally,
+      source,
+      callers,
+      pause,
+      old: oldServer,
+      new: newServer,
+      concurrency: numberFlag(line, 'concurrency', 1, [1, 32]),
+      // Between two calls of one server, what vanishes is what is to be measured.
+      askAgainAfterMs: isSelf || askAgain === 0 ? undefined : askAgain,
+      undocumented: line.all('undocumented').length > 0,
+      signal: interrupted.signal,
+      onProgress: progress.step,
+      onCheckpoint: save,
+    });
+    progress.end();
+    save(run.interrupted);
+    const summary: CompareSummary = {
+      old: urlOf(addresses.old),
+      new: urlOf(addresses.new),
+      run,
+      counts: tally.counts(),
+      differences: tally.differences(),
+      undecided: comparator.undecided(),
+      callers: callers.map(({ name }) => name),
+      noise: { unused: noise.unused(), expired: noise.expired },
+      idPairs: ids.mode === 'same' ? undefined : ids.size,
+      coverage: coverageOf(comparator),
+    };
+    await writeFiles(line, io, { ids, differences: summary.differences, now });
+    await acceptRepairs(line, io, settings, acceptance, summary.differences);
+    const scope = { since: undefined, operation: undefined, release: undefined };
+    const current = acceptance === undefined ? reports : openReports(line, io, settings, contract.operations);
+    const report = current.of(tally.snapshot(), scope);
+    const failed = [...ownFailures(summary), ...failures(report, rules)];
+    writeReport(line, io, { format, summary, report, failed, comparator });
+    return reportFailures(failed, io);
+  } finally {
+    interrupted.release();
+    await source.close();
+    await Promise.all(upstreams.map((upstream) => upstream.close(0)));
+  }
+}
+
+function addressOf({ args }: CommandLine, at: 0 | 1): UpstreamAddress {
+  const place = { source: at === 0 ? 'OLD' : 'NEW', pointer: '' };
+  const parsed = parseUpstreamUrl(args[at] ?? '', place);
+  if ('faults' in parsed) throw new StartFault(parsed.faults);
+  return parsed.address;
+}
+
+const urlOf = ({ origin, basePath }: UpstreamAddress) => origin + basePath;
+
+function sideOf(line: CommandLine, name: 'old' | 'new', address: UpstreamAddress): Side {
+  const others = line.all(`${name}-address`).map((text) => {
+    if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
+      throw new UsageError(`--${name}-address ${text}: must be an http or https URL`);
+    return trimEndOf(text, '/');
+  });
+  const zone = line.last(`${name}-zone`) ?? 'UTC';
+  try {
+    const clock = zoneClock(zone);
+    const own = [...new Set([urlOf(address), address.origin, ...others])].toSorted((a, b) => b.length - a.length);
+    return { own, basePath: address.basePath, clock, zone };
+  } catch {
+    throw new UsageError(`--${name}-zone ${zone}: must be a time zone such as UTC, Europe/Berlin or +01:00`);
+  }
+}
+
+/** Creates the client of one server, which does not report its failures to anybody. */
+function upstreamTo(address: UpstreamAddress, { upstream }: Settings, timeoutMs: number | undefined): Upstream {
+  const timeouts = timeoutMs !== undefined && {
+    connectTimeoutMs: Math.min(timeoutMs, upstream.connectTimeoutMs),
+    headersTimeoutMs: timeoutMs,
+    bodyTimeoutMs: timeoutMs,
+    totalTimeoutMs: timeoutMs,
+  };
+  return createUpstream(address, { ...upstream, url: urlOf(address), alternates: [], ...timeouts }, systemClock);
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => undefined);
+}
+
+async function callersOf(
+  line: CommandLine,
+  io: ProgramIo,
+  { old, new: next }: { readonly old: UpstreamAddress; readonly new: UpstreamAddress },
+  isSelf: boolean,
+): Promise<readonly Caller[]> {
+  const [file, user, host] = [line.last('callers'), line.last('user'), line.last('credential-host')];
+  if (file !== undefined && user !== undefined) throw new UsageError('--callers cannot be combined with --user');
+  if (file !== undefined)
+    return readCallers(readInput(file, '--callers', io), file, {
+      env: io.env,
+      file: (path) => resolve(io.cwd, path),
+    });
+  if (user === undefined) return [{ name: 'anonymous', old: undefined, new: undefined }];
+  const isNamed = host === new URL(next.origin).host || host === new URL(next.origin).hostname;
+  // A credential must not reach a host only because a URL was mistyped.
+  if (!isSelf && old.origin !== next.origin && !isNamed)
+    throw new UsageError(
+      `--user is an account of OLD: to send its password to NEW, too, add --credential-host ${new URL(next.origin).host}, or use --callers`,
+    );
+  const authorization = await readCredential(line, io);
+  return [{ name: user, old: authorization, new: authorization }];
+}
+
+function readInput(file: string, flag: string, { cwd }: Pick<ProgramIo, 'cwd'>): string {
+  try {
+    return readFileSync(resolve(cwd, file), 'utf8');
+  } catch (error) {
+    const message = `${file} cannot be read: ${fileReason(error)}`;
+    throw new StartFault([{ source: flag, pointer: '', message, suggestion: 'name a file that you may read' }]);
+  }
+}
+
+function readNoise(line: CommandLine, io: ProgramIo, { operations }: Contract): readonly NoiseRule[] {
+  const file = line.last('noise');
+  if (file === undefined) return [];
+  const known = operations.map(({ id }) => id);
+  const { rules, faults } = parseNoise(readInput(file, '--noise', io), file, known);
+  if (faults.length > 0) throw new StartFault(faults);
+  return rules;
+}
+
+function identitiesOf(line: CommandLine, io: ProgramIo, saved: CompareState | undefined): Identities {
+  const source = line.last('ids') ?? 'same';
+  if (source === 'same') {
+    if (line.last('save-ids') !== undefined) throw new UsageError('--save-ids requires --ids learn');
+    return createIdentities('same');
+  }
+  const mode: IdMode = source === 'learn' ? 'learned' : 'given';
+  if (mode === 'learned') return createIdentities(mode, saved?.ids);
+  return createIdentities(mode, parseIds(readInput(source, '--ids', io), source));
+}
+
+function savedState(file: string, subject: string): CompareState | undefined {
+  try {
+    return readCompareState(file, subject);
+  } catch (error) {
+    const message = `${file} cannot be used: ${error instanceof Error ? error.message : ''}`;
+    throw new StartFault([{ source: '--resume', pointer: '', message }]);
+  }
+}
+
+async function sourceOf(
+  line: CommandLine,
+  io: ProgramIo,
+  settings: Settings,
+  contract: Contract,
+  bounds: ReturnType<typeof walkBounds>,
+  saved: CompareState | undefined,
+): Promise<RequestSource> {
+  const from = line.last('from');
+  const allPages = line.all('all-pages').length > 0;
+  const walkOf = (more: { readonly operations: Contract['operations']; readonly targets?: readonly string[] }) =>
+    createWalkSource({ ...bounds, exploration: settings.profile.exploration, allPages, ...more }, saved?.position);
+  if (from === undefined) return walkOf({ operations: contract.operations });
+  if (from === 'ledger') return walkOf(await observedIn(settings, contract));
+  const file = resolve(io.cwd, from);
+  if (!existsSync(file)) throw recordingFault(from, 'does not exist');
+  const repeats = line.all('repeat').length > 0;
+  const source = createCaptureSource({ file, apiPath: settings.profile.basePath, repeats }, saved?.position);
+  const next = () =>
+    source.next().catch((error: unknown) => {
+      throw readingFault(from, error);
+    });
+  return { ...source, next };
+}
+
+/** Returns the operations that the ledger has seen, and the undocumented paths that it knows completely. */
+async function observedIn(settings: Settings, { operations }: Contract) {
+  const records = recordsAt(settings);
+  const snapshot = await records.read({});
+  const seen = new Set(snapshot?.traffic.filter(({ requests }) => requests > 0).map(({ operation }) => operation));
+  const targets = (snapshot?.entries ?? []).flatMap(({ check, at }) => {
+    const [, path] = /^GET (\/[^*?{}]*)$/.exec(check === 'undocumented' ? at : '') ?? [];
+    return path === undefined ? [] : [path];
+  });
+  const found = { operations: operations.filter(({ id }) => seen.has(id)), targets };
+  if (found.operations.length === 0 && targets.length === 0)
+    throw new UsageError(`--from ledger: ${records.name} has no traffic yet`);
+  return found;
+}
+
+/** Returns a target with only what the contract says: words, and the names of parameters. */
+function structureOf(target: string, { profile }: Settings): string {
+  const [path = '', query] = target.split('?', 2);
+  const names = (query ?? '')
+    .split('&')
+    .map((one) => one.split('=', 1)[0] ?? '')
+    .filter((name) => /^[A-Za-z]\w{0,30}$/.test(name));
+  const shown = safePath(path, profile.pathWords);
+  return names.length === 0 ? shown : `${shown}?${names.map((name) => `${name}=…`).join('&')}`;
+}
+
+const REQUESTS_PER_LINE = 100;
+
+/** Shows how many requests are done, and how many are known to follow. Nothing is said of an end that is not known. */
+function createProgress({ live, err }: ProgramIo, source: RequestSource, tally: Tally) {
+  let requests = 0;
+  return {
+    step: (operation: string) => {
+      requests += 1;
+      const left = source.left();
+      const { different } = tally.counts();
+      const words = `${countWords(requests, 'request')}${left === undefined ? '' : `, at least ${left} more`}; ${different} different  ${operation}`;
+      if (live !== undefined) live(words);
+      else if (requests % REQUESTS_PER_LINE === 0) err(words);
+    },
+    end: () => live?.(''),
+  };
+}
+
+/** Returns why a comparison has failed apart from the rules: a leak, or nothing that was compared. */
+function ownFailures({ differences, counts, run }: CompareSummary): readonly string[] {
+  const leaks = differences.filter(({ isLeak }) => isLeak).length;
+  const compared = counts.equal + counts.different + counts.muted;
+  return [
+    ...(leaks === 0 ? [] : [`${countWords(leaks, 'leak')}: the new server shows what the old one hides`]),
+    ...(compared === 0 ? ['nothing was compared'] : []),
+    ...(run.ended === 'old server fails' || run.ended === 'new server fails'
+      ? [`the ${run.ended.replace(' fails', '')} stopped responding`]
+      : []),
+  ];
+}
+
+interface Acceptance {
+  readonly owner: string;
+  readonly reason: string;
+  readonly expires: string | undefined;
+}
+
+function acceptanceOf(line: CommandLine): Acceptance | undefined {
+  const [owner, reason, expires] = [line.last('owner'), line.last('reason'), line.last('expires')];
+  if (line.all('accept-repairs').length === 0) {
+    const used = ['owner', 'reason', 'expires'].find((flag) => line.last(flag) !== undefined);
+    if (used !== undefined) throw new UsageError(`--${used} requires --accept-repairs`);
+    return undefined;
+  }
+  if (owner === undefined || owner.trim() === '') throw new UsageError('--accept-repairs requires --owner NAME');
+  if (expires !== undefined && !isDay(expires))
+    throw new UsageError(`--expires ${expires}: must be a day such as 2026-12-31`);
+  return { owner, reason: reason ?? 'NEW conforms to the contract', expires };
+}
+
+/** Accepts the differences in which only the old server violates the contract. */
+async function acceptRepairs(
+  line: CommandLine,
+  io: ProgramIo,
+  settings: Settings,
+  acceptance: Acceptance | undefined,
+  differences: readonly FoundDifference[],
+): Promise<void> {
+  if (acceptance === undefined) return;
+  const file = baselineFile(line, io, settings);
+  const repairs = differences.filter(({ isRepair, isLeak }) => isRepair && !isLeak);
+  for (const { entry } of repairs)
+    await file.accept({
+      fingerprint: entry.fingerprint,
+      ...acceptance,
+      summary: `${entry.operation ?? '(undocumented)'} ${entry.at}: ${entry.message}`,
+    });
+  io.err(`Accepted ${countWords(repairs.length, 'repair')} in ${file.file}`);
+}
+
+function baselineFile(line: CommandLine, io: ProgramIo, settings: Settings): AcceptedViolations {
+  const named = line.last('baseline');
+  for (const feature of featuresOf(settings)) {
+    if (feature.acceptance === undefined) continue;
+    const options = named === undefined ? optionsOf(settings, feature) : resolve(io.cwd, named);
+    if (options !== undefined) return feature.acceptance.open(options, settings);
+  }
+  throw new UsageError('--accept-repairs requires --baseline FILE or contract.baseline');
+}
+
+async function writeFiles(
+  line: CommandLine,
+  io: ProgramIo,
+  { ids, differences, now }: { ids: Identities; differences: readonly FoundDifference[]; now: number },
+): Promise<void> {
+  const write = async (flag: string, text: () => string) => {
+    const file = line.last(flag);
+    if (file === undefined) return;
+    try {
+      await replaceFile(resolve(io.cwd, file), text(), 0o644);
+    } catch (error) {
+      const message = `${file} cannot be written: ${fileReason(error)}`;
+      const fault: Fault = { source: `--${flag}`, pointer: '', message };
+      throw new StartFault([fault]);
+    }
+    io.err(`Written to ${file}`);
+  };
+  await write('save-ids', () => formatIds(ids.pairs()));
+  const until = new Date(now + PROPOSED_DAYS * DAY_MS).toISOString().slice(0, 10);
+  await write('propose-noise', () => formatNoise(proposals(differences, until)));
+}
+
+/** Returns a rule for each value that differed between two calls of one server. Other differences cannot be noise. */
+function proposals(differences: readonly FoundDifference[], until: string): readonly NoiseRule[] {
+  const places = new Map<string, NoiseRule>();
+  for (const { entry } of differences) {
+    const { operation, at, keyword, count } = entry;
+    if (keyword !== 'compare-value' || operation === undefined) continue;
+    const reason = `differed ${countWords(count, 'time')} between two calls of one server`;
+    places.set(`${operation} ${at}`, { operation, at, reason, owner: 'name the owner', until });
+  }
+  return [...places.values()];
+}
+
+interface Written {
+  readonly format: string;
+  readonly summary: CompareSummary;
+  readonly report: Report;
+  readonly failed: readonly string[];
+  readonly comparator: Pick<Comparator, 'places'>;
+}
+
+function writeReport(line: CommandLine, io: ProgramIo, { format, summary, report, failed, comparator }: Written): void {
+  const options = renderOptions(line, io);
+  const rendered = REPORT_FORMATS.get(format)?.report(report, options) ?? '';
+  const lines = compareLines(summary);
+  if (format === 'table') return writeText([...lines, rendered].join('\n'), line, io);
+  if (format === 'json') return writeText(compareJson(summary, report, rendered, failed, comparator), line, io);
+  // The other formats are for programs that know only violations, so the counts go to the terminal.
+  lines.forEach(io.err);
+  writeText(rendered, line, io);
+}
+
+function compareJson(
+  { run, counts, differences, undecided, noise, callers, idPairs, ...servers }: CompareSummary,
+  _report: Report,
+  rendered: string,
+  failed: readonly string[],
+  comparator: Pick<Comparator, 'places'>,
+): string {
+  const places = Array.from(comparator.places(), ({ scope, location, at, compared, different, muted }) => ({
+    operation: scope.operation ?? null,
+    // The names of fields that the contract does not know come from the servers.
+    role: scope.role,
+    status: scope.status,
+    location,
+    at: placeText(at),
+    compared,
+    different,
+    muted,
+  }));
+  return jsonDocument('compare', {
+    ok: failed.length === 0,
+    failures: failed,
+    old: servers.old,
+    new: servers.new,
+    ended: run.ended,
+    left: run.left ?? null,
+    callers,
+    counts,
+    undecided,
+    idPairs: idPairs ?? null,
+    noise,
+    differences: differences.map(({ entry, ...rest }) => ({
+      fingerprint: entry.fingerprint,
+      kind: entry.keyword,
+      ...rest,
+    })),
+    places,
+    report: JSON.parse(rendered) as unknown,
+  });
+}

@@ -1,0 +1,411 @@
+import type { Contract } from '../../engine/contract/load-contract.ts';
+import type { ParameterValues } from '../../engine/contract/values.ts';
+import { mediaTypeOf } from '../../engine/model/header-pairs.ts';
+import type { Operation } from '../../engine/model/operation.ts';
+import type { Violation } from '../../engine/model/violation.ts';
+import { type FailureContext, normalizeFailure } from '../../engine/upstream/failures/normalize-failure.ts';
+import { compilePlaceSchemas } from '../../learner/place-schema.ts';
+import { anyIndex } from '../../lib/json-pointer.ts';
+import {
+  compareValues,
+  type DifferenceKind,
+  type EdgeItem,
+  type Equivalence,
+  factsOf,
+  type Side,
+  type ValueComparison,
+} from './compare-values.ts';
+import { describeValue, firstDifference } from './describe-value.ts';
+import { idText, plainValue, readJson, type ReadJson } from './exact-values.ts';
+import type { Identities } from './identities.ts';
+import { createListPages } from './list-pages.ts';
+import type { Noise, NoiseRule } from './noise.ts';
+import { createScopePlaces, type Place, placesIn, type ScopePlaces } from './place.ts';
+
+/** A complete response of one server. */
+export interface ServerResponse {
+  readonly status: number;
+  /** The value of `Content-Type`. Undefined if there is none. */
+  readonly mediaType: string | undefined;
+  /** The whole body, without a content coding. */
+  readonly body: Buffer;
+}
+
+/** The responses of both servers to the same request of the same caller. */
+export interface ExchangePair {
+  /** Undefined if the path is not in the contract. */
+  readonly operation: Operation | undefined;
+  readonly parameters: ParameterValues | undefined;
+  /** What was requested on the old server. Only its structure is ever shown. */
+  readonly target: string;
+  /** The name of the caller. */
+  readonly role: string;
+  readonly old: ServerResponse;
+  readonly new: ServerResponse;
+  /**
+   * The ids of the items that other callers received from the old server for the same request, and whether one of them
+   * received anything. What this caller sees only on the new server may be meant for them alone.
+   */
+  readonly others?: { readonly ids: ReadonlySet<string>; readonly isAllowed: boolean };
+}
+
+/** One way in which two responses differ, at one place. */
+export interface Difference {
+  readonly kind: DifferenceKind;
+  readonly place: Place;
+  /** Descriptions of the two values, which do not reveal them. */
+  readonly old: string;
+  readonly new: string;
+  /** Where two texts begin to differ. */
+  readonly hint?: string;
+  /** Why it does not count. Undefined if it counts. */
+  readonly mutedBy: 'contract' | NoiseRule | undefined;
+  /** True if the old response violates the contract here and the new one does not. */
+  readonly isRepair: boolean;
+}
+
+/** Whether a response conforms to the contract. */
+export type Verdict = 'valid' | 'invalid' | 'unknown';
+
+/** The result of comparing one pair of responses. It counts only once it is accepted. */
+export interface PairResult {
+  readonly pair: ExchangePair;
+  readonly outcome: 'equal' | 'muted' | 'different';
+  readonly differences: readonly Difference[];
+  readonly equivalences: ReadonlyMap<Equivalence, number>;
+  readonly verdicts: { readonly old: Verdict; readonly new: Verdict };
+  /** Makes the result count, or only some of its differences. */
+  accept(counted?: readonly Difference[]): void;
+}
+
+/** A difference that only became visible later, and the exchange to which it belongs. */
+export interface LateResult {
+  readonly difference: Difference;
+  readonly result: PairResult | undefined;
+}
+
+/** Compares the responses of two servers. */
+export interface Comparator {
+  compare(pair: ExchangePair): PairResult;
+  /** Returns references that later responses have shown to be wrong. */
+  refuted(): readonly LateResult[];
+  /** Returns what only whole lists show. Called once, at the end. */
+  settle(): readonly LateResult[];
+  /** The number of items and totals that cannot be judged, because not all pages of their lists were compared. */
+  undecided(): number;
+  /** Everything that was compared, with counts. */
+  places(): Iterable<Place>;
+  /** Returns the ids of the items in a response of the old server. */
+  itemIds(operation: Operation | undefined, response: ServerResponse): ReadonlySet<string>;
+  /** Returns whether a response gives the caller what was requested. */
+  isAllowed(operation: Operation | undefined, response: ServerResponse): boolean;
+}
+
+/** What a comparator is compiled from. */
+export interface ComparatorParts {
+  readonly contract: Contract;
+  /** How the errors of the API are read; see `normalizeFailure`. */
+  readonly failures: Pick<FailureContext, 'isPermissionMessage' | 'jsonLimits'>;
+  readonly ids: Identities;
+  readonly noise: Noise;
+  readonly old: Side;
+  readonly new: Side;
+}
+
+/** The maximum number of scopes (operation, status and caller) that are counted apart. */
+const MAX_SCOPES = 5_000;
+
+/** Compiles a comparator from a contract. */
+export function compileComparator(parts: ComparatorParts): Comparator {
+  const { contract, ids, noise } = parts;
+  const schemaOf = compilePlaceSchemas(contract.document);
+  const scopes = new Map<string, ScopePlaces>();
+  const lists = createListPages<PairResult>(ids);
+  const failureOf = createFailureReader(parts);
+
+  const placesOf = ({ operation, parameters, role }: ExchangePair, status: number): ScopePlaces => {
+    const isOpen = parameters?.details === true;
+    const isFull = scopes.size >= MAX_SCOPES;
+    const scope = { operation: isFull ? undefined : operation?.id, status, role: isFull ? 'other' : role };
+    const key = `${scope.operation ?? ''} ${status} ${isOpen} ${scope.role}`;
+    let places = scopes.get(key);
+    if (places === undefined) {
+      const schema = scope.operation === undefined ? undefined : schemaOf(scope.operation, status, isOpen);
+      places = createScopePlaces(scope, schema);
+      scopes.set(key, places);
+    }
+    return places;
+  };
+
+  const mutedBy = (kind: DifferenceKind, place: Place): Difference['mutedBy'] => {
+    // Nothing but a value is ever noise.
+    if (kind !== 'value') return undefined;
+    return place.marks.isVolatile ? 'contract' : noise.ruleFor(place.scope.operation, place.at);
+  };
+
+  const differenceOf = (
+    kind: DifferenceKind,
+    place: Place,
+    [old, next]: readonly [unknown, unknown],
+    isRepair: boolean,
+  ): Difference => {
+    const hint = place.marks.isPersonal ? undefined : firstDifference(old, next);
+    return {
+      kind,
+      place,
+      old: describeValue(old, place.marks),
+      new: describeValue(next, place.marks),
+      ...(hint !== undefined && { hint }),
+      mutedBy: mutedBy(kind, place),
+      isRepair,
+    };
+  };
+
+  const compare = (pair: ExchangePair): PairResult => {
+    const { operation, parameters, old, new: next } = pair;
+    const places = placesOf(pair, old.status);
+    const ownItems = itemsPlace(operation, places.body);
+    const read = { old: readJson(old.body), new: readJson(next.body) };
+    const found = new Map<string, Difference>();
+    const equivalences = new Map<Equivalence, number>();
+    const edges: EdgeItem[] = [];
+    let totals: { place: Place; old: number; new: number } | undefined;
+    let net = 0;
+    const violations = { old: violationsOf(pair, old, read.old), new: violationsOf(pair, next, read.new) };
+    const differ: ValueComparison['differ'] = (kind, place, a, b) => {
+      const isItem = kind === 'missing-item' || kind === 'extra-item';
+      if (isItem && place === ownItems) net += kind === 'missing-item' ? 1 : -1;
+      // An item that other callers receive from the old server, and this one only from the new server.
+      const isLeak = (kind === 'extra-item' || kind === 'other-item') && isForOthers(pair, ids, place, b);
+      const named = isLeak ? 'leak' : kind;
+      const key = `${named} ${place.at}`;
+      if (found.has(key)) return;
+      const isRepair = violations.old.has(place.at) && !violations.new.has(place.at);
+      found.set(key, differenceOf(named, place, [a, b], isRepair));
+    };
+    const values: ValueComparison = {
+      old: parts.old,
+      new: parts.new,
+      ids,
+      sort: parameters?.sort,
+      isFirstPage: parameters?.page === undefined || parameters.page === (operation?.paging?.firstPage ?? 1),
+      differ,
+      same: (name) => equivalences.set(name, (equivalences.get(name) ?? 0) + 1),
+      atEdge: (edge) => {
+        edges.push(edge);
+        values.same('item at the edge of a page');
+      },
+      totals: (place, a, b) => (totals = { place, old: a, new: b }),
+    };
+    const body = compareMessages(pair, places, read, values, failureOf);
+    const differences = [...found.values()];
+    const isDifferent = differences.some((one) => one.mutedBy === undefined);
+    const result: PairResult = {
+      pair,
+      outcome: isDifferent ? 'different' : differences.length > 0 ? 'muted' : 'equal',
+      differences,
+      equivalences,
+      verdicts: { old: violations.old.verdict, new: violations.new.verdict },
+      accept: (counted = differences) => {
+        for (const { place, mutedBy: muted } of counted)
+          if (muted === undefined) place.different += 1;
+          else place.muted += 1;
+        if (operation === undefined || body === undefined) return;
+        const page = parameters?.page ?? operation.paging?.firstPage ?? 1;
+        const hasPages = edges.length > 0 || totals !== undefined || operation.paging !== undefined;
+        if (hasPages)
+          lists.see(
+            {
+              list: listOf(pair),
+              page,
+              pageCount: countedIn(places.body, body, 'pages'),
+              edges: edges.map((edge) => ({
+                edge,
+                facts: factsOf(edge.place, toMembers(edge.item), edge.side === 'old' ? parts.old : parts.new),
+              })),
+              totals,
+              net,
+            },
+            result,
+          );
+      },
+    };
+    return result;
+  };
+
+  const violationsOf = (
+    { operation, parameters }: ExchangePair,
+    response: ServerResponse,
+    json: ReadJson,
+  ): PlaceSet => {
+    if (operation === undefined || parameters === undefined) return new PlaceSet('unknown', []);
+    const findings = contract.checkResponse(operation, parameters, {
+      status: response.status,
+      mediaType: response.mediaType,
+      isEmpty: response.body.length === 0,
+      json: plainValue(json, response.body),
+      bytes: response.body,
+    });
+    const verdict = { valid: 'valid', violations: 'invalid', skipped: 'unknown' } as const;
+    return new PlaceSet(verdict[findings.verdict], [...findings.violations, ...findings.reported]);
+  };
+
+  return {
+    compare,
+    refuted: () =>
+      ids
+        .takeRefuted()
+        .map((place) => ({ difference: differenceOf('identity', place, [0, 0], false), result: undefined })),
+    settle: () =>
+      lists.settle().map(({ kind, place, old, new: next, exchange }) => {
+        const isLeak = kind === 'extra-item' && isForOthers(exchange.pair, ids, place, next);
+        return { difference: differenceOf(isLeak ? 'leak' : kind, place, [old, next], false), result: exchange };
+      }),
+    undecided: lists.undecided,
+    *places() {
+      for (const { status, mediaType, body } of scopes.values())
+        for (const place of [status, mediaType, body]) yield* placesIn(place);
+    },
+    itemIds(operation, response) {
+      const json = readJson(response.body);
+      if (!isRead(json)) return new Set();
+      return new Set(
+        itemsIn(operation, json.value).flatMap((item) => idText(toMembers(item)['id'] ?? undefined) ?? []),
+      );
+    },
+    isAllowed: (operation, response) =>
+      response.status >= 200 && response.status < 300 && failureOf(operation, response) === undefined,
+  };
+}
+
+/** The places, without indices, at which a response violates the contract. */
+class PlaceSet {
+  readonly verdict: Verdict;
+  readonly #places: ReadonlySet<string>;
+  constructor(verdict: Verdict, violations: readonly Violation[]) {
+    this.verdict = verdict;
+    this.#places = new Set(violations.map(({ at }) => anyIndex(at)));
+  }
+  has(at: string): boolean {
+    return this.#places.has(at);
+  }
+}
+
+const isRead = (json: ReadJson): json is Exclude<ReadJson, string> => typeof json === 'object';
+
+/** What an error response means, in the terms of Portico's own errors. */
+interface ReadFailure {
+  readonly meaning: 'denied' | 'absent' | 'failed';
+  readonly code: string;
+  readonly text: string;
+}
+
+const MEANINGS: Readonly<Record<string, ReadFailure['meaning']>> = {
+  upstream_permission_denied: 'denied',
+  credentials_required: 'denied',
+  upstream_unauthorized: 'denied',
+  upstream_not_found: 'absent',
+};
+
+/** Creates a function that reads error responses in all forms of the API. It returns undefined for a success. */
+function createFailureReader({ contract, failures }: ComparatorParts) {
+  return (operation: Operation | undefined, { status, mediaType, body }: ServerResponse): ReadFailure | undefined => {
+    const headers = mediaType === undefined ? [] : [['content-type', mediaType] as const];
+    const translated = normalizeFailure(
+      { status, headers: headers.map(([name, value]) => [name, value]), body },
+      {
+        ...failures,
+        serverErrors: operation?.serverErrors ?? contract.rules.serverErrors,
+        documentedErrors: operation?.documentedErrors ?? [],
+        documentedFields: new Set(operation?.documentedFields),
+        credential: 'caller',
+        challenge: '',
+      },
+    );
+    if (translated === undefined) return undefined;
+    const { code, message } = translated.error;
+    return { meaning: MEANINGS[code] ?? 'failed', code, text: message };
+  };
+}
+
+/** Compares two whole responses. Returns the body of the old one if both bodies were compared as JSON. */
+function compareMessages(
+  { operation, old, new: next, others }: ExchangePair,
+  { status, mediaType, body }: ScopePlaces,
+  read: { readonly old: ReadJson; readonly new: ReadJson },
+  to: ValueComparison,
+  failureOf: ReturnType<typeof createFailureReader>,
+): Readonly<Record<string, unknown>> | undefined {
+  status.compared += 1;
+  const [failedOld, failedNew] = [failureOf(operation, old), failureOf(operation, next)];
+  const [wasOld, isNew] = [failedOld?.meaning ?? 'allowed', failedNew?.meaning ?? 'allowed'];
+  if (wasOld !== isNew) {
+    const isLeak = isNew === 'allowed' && (wasOld === 'denied' || (wasOld === 'absent' && others?.isAllowed === true));
+    const isPermission = [wasOld, isNew].includes('denied') && [wasOld, isNew].includes('allowed');
+    if (isLeak || isPermission) {
+      to.differ(isLeak ? 'leak' : 'permission', status, old.status, next.status);
+      return undefined;
+    }
+  }
+  if (old.status !== next.status) {
+    to.differ('status', status, old.status, next.status);
+    return undefined;
+  }
+  if (failedOld !== undefined || failedNew !== undefined) {
+    if (failedOld?.code !== failedNew?.code || failedOld?.text !== failedNew?.text)
+      to.differ('error', status, failedOld?.text, failedNew?.text);
+    else if (!old.body.equals(next.body)) to.same('error form');
+    return undefined;
+  }
+  const [typeOld, typeNew] = [essenceOf(old), essenceOf(next)];
+  mediaType.compared += 1;
+  if (typeOld !== typeNew) to.differ('media-type', mediaType, typeOld, typeNew);
+  if (isRead(read.old) && isRead(read.new)) {
+    compareValues(to, body, read.old.value, read.new.value);
+    return toMembers(read.old.value);
+  }
+  body.compared += 1;
+  const isSameKind = isRead(read.old) === isRead(read.new);
+  // If the types differ, it is no surprise that the bodies do.
+  if (typeOld === typeNew && (!isSameKind || !old.body.equals(next.body)))
+    to.differ('body', body, undefined, undefined);
+  return undefined;
+}
+
+const essenceOf = ({ mediaType }: ServerResponse) => (mediaType === undefined ? undefined : mediaTypeOf(mediaType));
+
+/** Returns the place of an operation's items, if they are in a member of the body. */
+function itemsPlace(operation: Operation | undefined, body: Place): Place | undefined {
+  if (operation === undefined || operation.itemsAt === 'body' || operation.itemsAt === 'elements') return undefined;
+  return body.member(operation.itemsAt).items();
+}
+
+const toMembers = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+
+function itemsIn(operation: Operation | undefined, json: unknown): readonly unknown[] {
+  if (Array.isArray(json)) return json as unknown[];
+  const list = operation === undefined ? undefined : toMembers(json)[operation.itemsAt];
+  return Array.isArray(list) ? (list as unknown[]) : [json];
+}
+
+/** Returns whether an item that only the new server sends is sent to other callers by the old one. */
+function isForOthers({ others }: ExchangePair, ids: Identities, place: Place, item: unknown): boolean {
+  if (others === undefined) return false;
+  const id = idText(toMembers(item)['id'] ?? undefined);
+  const known = id === undefined ? undefined : ids.toOld(place.member('id').marks.identity ?? place.at, id);
+  return known !== undefined && others.ids.has(known);
+}
+
+/** Returns the number in an envelope that states something. */
+function countedIn(root: Place, body: Readonly<Record<string, unknown>>, what: string): number | undefined {
+  const [, value] = Object.entries(body).find(([name]) => root.member(name).marks.counts === what) ?? [];
+  return typeof value === 'number' ? value : undefined;
+}
+
+/** Identifies a list by everything that was requested except the page. */
+function listOf({ target, role }: ExchangePair): string {
+  const [path = '', query = ''] = target.split('?', 2);
+  const others = query.split('&').filter((one) => one !== '' && !one.startsWith('page='));
+  return `${role} ${path}?${others.toSorted().join('&')}`;
+}

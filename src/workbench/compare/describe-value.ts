@@ -1,0 +1,28 @@
+import { WrittenNumber } from './exact-values.ts';
+import type { Marks } from './marks.ts';
+
+/**
+ * Describes a value without revealing it. Only what cannot identify anybody is shown: `null`, truth values, words that
+ * the contract lists, and numbers that are neither ids nor personal.
+ */
+export function describeValue(value: unknown, marks: Marks): string {
+  if (value === undefined) return 'absent';
+  if (value === null) return 'null';
+  if (typeof value === 'boolean') return marks.isPersonal ? 'a truth value' : String(value);
+  if (typeof value === 'number' || value instanceof WrittenNumber) {
+    const text = value instanceof WrittenNumber ? value.source : String(value);
+    return marks.isPersonal || marks.identity !== undefined || text.length > 6 ? 'a number' : text;
+  }
+  if (typeof value === 'string')
+    return marks.words.has(value) && !marks.isPersonal ? `"${value}"` : `text of ${value.length} characters`;
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  return `an object with ${Object.keys(value).length} members`;
+}
+
+/** Describes where two texts begin to differ, or returns undefined if they are not both texts. */
+export function firstDifference(a: unknown, b: unknown): string | undefined {
+  if (typeof a !== 'string' || typeof b !== 'string') return undefined;
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at += 1;
+  return `they differ from character ${at + 1}`;
+}

@@ -1,0 +1,154 @@
+import { alignByFacts, type ItemFacts } from './align.ts';
+import type { DifferenceKind, EdgeItem } from './compare-values.ts';
+import type { Identities } from './identities.ts';
+import { ID, type Place } from './place.ts';
+
+/** What one exchange shows of a list that has several pages. */
+export interface SeenPage {
+  /** Identifies the list: the operation, the caller and everything requested except the page. */
+  readonly list: string;
+  readonly page: number;
+  /** Undefined if the response does not state it. */
+  readonly pageCount: number | undefined;
+  readonly edges: readonly SeenEdge[];
+  readonly totals: { readonly place: Place; readonly old: number; readonly new: number } | undefined;
+  /** The number of items that are certainly missing on the new server, less those that only it has. */
+  readonly net: number;
+}
+
+/** An item at the edge of a page, and by what it is recognized. */
+interface SeenEdge {
+  readonly edge: EdgeItem;
+  readonly facts: ItemFacts;
+}
+
+/** A difference that only the whole list shows. `exchange` is the one in which it was first seen. */
+export interface LateDifference<Exchange> {
+  readonly kind: DifferenceKind;
+  readonly place: Place;
+  readonly old: unknown;
+  readonly new: unknown;
+  readonly exchange: Exchange;
+}
+
+interface Debt<Exchange> {
+  readonly edge: EdgeItem;
+  readonly facts: ItemFacts;
+  readonly exchange: Exchange;
+}
+
+interface List<Exchange> {
+  readonly onlyOld: Map<string, Debt<Exchange>>;
+  readonly onlyNew: Map<string, Debt<Exchange>>;
+  readonly pages: Set<number>;
+  pageCount: number | undefined;
+  totals: (NonNullable<SeenPage['totals']> & { readonly exchange: Exchange }) | undefined;
+  net: number;
+}
+
+const spaceOf = ({ place }: EdgeItem) => place.member(ID).marks.identity ?? place.at;
+
+/** The maximum numbers of lists, and of items, that wait for another page. */
+const MAX_LISTS = 10_000;
+const MAX_WAITING = 50_000;
+
+/**
+ * Follows lists over their pages. If two servers differ in one item, all later pages are shifted, and items with equal
+ * sort keys may stand on either side of a page's end. An item at the edge of a page is therefore missing only if no other
+ * page of the list has it.
+ */
+export function createListPages<Exchange>(ids: Identities) {
+  const lists = new Map<string, List<Exchange>>();
+  let waiting = 0;
+  /** The items of which nobody can say whether they are missing. */
+  let undecided = 0;
+  const settle = (list: List<Exchange>): LateDifference<Exchange>[] => {
+    pairLate(list);
+    const found: LateDifference<Exchange>[] = [];
+    const isWhole = list.pageCount !== undefined && list.pages.size >= list.pageCount;
+    for (const [side, debts] of [
+      ['old', list.onlyOld],
+      ['new', list.onlyNew],
+    ] as const)
+      for (const { edge, exchange } of debts.values()) {
+        if (!isWhole) {
+          undecided += 1;
+          continue;
+        }
+        list.net += side === 'old' ? 1 : -1;
+        const [kind, old, next] =
+          side === 'old'
+            ? (['missing-item', edge.item, undefined] as const)
+            : (['extra-item', undefined, edge.item] as const);
+        found.push({ kind, place: edge.place, old, new: next, exchange });
+      }
+    const { totals } = list;
+    if (totals !== undefined && totals.old - totals.new !== list.net)
+      found.push({ kind: 'count', place: totals.place, old: totals.old, new: totals.new, exchange: totals.exchange });
+    return found;
+  };
+  /** Pairs items whose ids became known later, or that are alike. */
+  const pairLate = ({ onlyOld, onlyNew }: List<Exchange>) => {
+    for (const [id, { edge }] of onlyOld) {
+      const next = ids.toNew(spaceOf(edge), id);
+      if (next !== undefined && onlyNew.delete(next)) onlyOld.delete(id);
+    }
+    if (ids.mode !== 'learned') return;
+    const [left, right] = [[...onlyOld], [...onlyNew]];
+    const found = alignByFacts(
+      left.map(([, { facts }], at) => [at, facts]),
+      right.map(([, { facts }], at) => [at, facts]),
+    );
+    for (const [x, y] of found) {
+      onlyOld.delete(left[x]?.[0] ?? '');
+      onlyNew.delete(right[y]?.[0] ?? '');
+    }
+  };
+  return {
+    /** Takes what one exchange shows. */
+    see(page: SeenPage, exchange: Exchange): void {
+      let list = lists.get(page.list);
+      if (list === undefined) {
+        if (lists.size >= MAX_LISTS) {
+          undecided += page.edges.length + (page.totals === undefined ? 0 : 1);
+          return;
+        }
+        list = {
+          onlyOld: new Map(),
+          onlyNew: new Map(),
+          pages: new Set(),
+          pageCount: undefined,
+          totals: undefined,
+          net: 0,
+        };
+        lists.set(page.list, list);
+      }
+      if (!list.pages.has(page.page)) list.net += page.net;
+      list.pages.add(page.page);
+      list.pageCount = page.pageCount ?? list.pageCount;
+      list.totals ??= page.totals && { ...page.totals, exchange };
+      for (const { edge, facts } of page.edges) {
+        if (edge.isLive) {
+          undecided += 1;
+          continue;
+        }
+        const [own, others] = edge.side === 'old' ? [list.onlyOld, list.onlyNew] : [list.onlyNew, list.onlyOld];
+        const other = edge.side === 'old' ? ids.toNew(spaceOf(edge), edge.id) : ids.toOld(spaceOf(edge), edge.id);
+        if (other !== undefined && others.delete(other)) {
+          waiting -= 1;
+          continue;
+        }
+        if (waiting >= MAX_WAITING) undecided += 1;
+        else if (!own.has(edge.id)) {
+          own.set(edge.id, { edge, facts, exchange });
+          waiting += 1;
+        }
+      }
+    },
+    /** Returns the differences that only the whole lists show. Called once, at the end. */
+    settle(): readonly LateDifference<Exchange>[] {
+      return [...lists.values()].flatMap(settle);
+    },
+    undecided: () => undecided,
+  };
+}

@@ -1,0 +1,32 @@
+import { replaceFileSync } from '../../lib/replace-file.ts';
+import { objectOf, parseState, readIfExists } from '../../lib/state-file.ts';
+import type { IdPair } from './identities.ts';
+import type { TallyState } from './tally.ts';
+
+/** What a comparison that was interrupted needs to continue. */
+export interface CompareState {
+  /** Identifies what is compared. A state of another comparison cannot be used. */
+  readonly subject: string;
+  readonly position: unknown;
+  readonly tally: TallyState;
+  readonly ids: readonly IdPair[];
+}
+
+const VERSION = 1;
+
+/** Reads the state. Returns undefined if there is none. Throws an Error that says why it cannot be used. */
+export function readCompareState(file: string, subject: string): CompareState | undefined {
+  const text = readIfExists(file);
+  if (text === undefined) return undefined;
+  const state = parseState(text);
+  if (state['version'] !== VERSION) throw new Error('it was written by another version');
+  if (state['subject'] !== subject)
+    throw new Error('it belongs to another comparison: delete it, or name another file');
+  objectOf(state['tally'], 'tally');
+  return state as unknown as CompareState;
+}
+
+/** Replaces the state. Only this user can read it. */
+export function writeCompareState(file: string, state: CompareState): void {
+  replaceFileSync(file, `${JSON.stringify({ version: VERSION, ...state })}\n`, 0o600);
+}

@@ -1,0 +1,262 @@
+import type { Clock } from '../../lib/clock.ts';
+import type { LedgerEntry, LedgerSnapshot, OperationTraffic } from '../../engine/model/ledger-entry.ts';
+import type { KindOf } from '../../engine/model/violation-kind.ts';
+import type { LateResult, PairResult } from './comparator.ts';
+import type { Difference } from './comparator.ts';
+import { LEAK, toViolation } from './difference-violation.ts';
+
+/** Why a request of the source was not sent. */
+export type NotMade =
+  | 'not a GET request'
+  | 'not in the contract'
+  | 'asked already'
+  | 'id without a counterpart'
+  | 'not readable'
+  | 'planned, but not sent';
+
+/** The counts of a comparison. The first five add up to the exchanges. */
+export interface CompareCounts {
+  readonly exchanges: number;
+  readonly equal: number;
+  readonly different: number;
+  readonly muted: number;
+  readonly notComparable: number;
+  readonly notMade: number;
+  /** The exchanges whose difference vanished when both servers were asked again. They are part of the others. */
+  readonly races: number;
+  readonly notComparableBecause: Readonly<Record<string, number>>;
+  readonly notMadeBecause: Readonly<Record<string, number>>;
+  readonly equivalences: Readonly<Record<string, number>>;
+  /** How many exchanges had which verdicts of the contract, as `old → new`. */
+  readonly verdicts: Readonly<Record<string, number>>;
+}
+
+/** One difference that is listed, with the requests in which it was found. */
+export interface FoundDifference {
+  readonly entry: LedgerEntry;
+  /** The structure of the first request in which it was found. */
+  readonly target: string;
+  /** The descriptions of both values in that request. */
+  readonly pair: string;
+  readonly roles: readonly string[];
+  /** How often the old response violated the contract at the place and the new one did not. */
+  readonly repairs: number;
+  /** True if it was a repair each time. */
+  readonly isRepair: boolean;
+  readonly isLeak: boolean;
+}
+
+/** Counts exchanges and collects distinct differences. Its size does not depend on the number of exchanges. */
+export interface Tally {
+  take(result: PairResult, isRace: boolean): void;
+  takeLate(late: LateResult): void;
+  notComparable(operation: string | undefined, because: string): void;
+  notMade(because: NotMade, count?: number): void;
+  counts(): CompareCounts;
+  differences(): readonly FoundDifference[];
+  /** Returns what was found in the form of a ledger, for reports. */
+  snapshot(): LedgerSnapshot;
+  /** Returns everything as plain data, from which a later run continues. */
+  save(): TallyState;
+}
+
+/** The content of a tally as plain data. */
+export interface TallyState {
+  readonly counts: CompareCounts;
+  readonly traffic: readonly (readonly [operation: string, requests: number, different: number])[];
+  readonly found: readonly FoundDifference[];
+  readonly dropped: number;
+}
+
+/** The maximum number of distinct differences. */
+const MAX_DISTINCT = 5_000;
+const MAX_ROLES = 20;
+
+interface Entry {
+  entry: LedgerEntry;
+  readonly target: string;
+  readonly pair: string;
+  readonly roles: Set<string>;
+  repairs: number;
+}
+
+/** What a tally needs. `structureOf` returns a target without anything that a caller has chosen. */
+interface TallyParts {
+  readonly clock: Clock;
+  readonly kindOf: KindOf;
+  readonly release: string;
+  readonly structureOf: (target: string) => string;
+}
+
+/** Creates a tally, from what an earlier run has saved. */
+export function createTally({ clock, kindOf, release, structureOf }: TallyParts, saved?: TallyState): Tally {
+  const main = {
+    exchanges: 0,
+    equal: 0,
+    different: 0,
+    muted: 0,
+    notComparable: 0,
+    notMade: 0,
+    races: 0,
+    ...pick(saved?.counts),
+  };
+  const reasons = {
+    notComparable: countsOf(saved?.counts.notComparableBecause),
+    notMade: countsOf(saved?.counts.notMadeBecause),
+    equivalences: countsOf(saved?.counts.equivalences),
+    verdicts: countsOf(saved?.counts.verdicts),
+  };
+  const traffic = new Map(saved?.traffic.map(([name, requests, different]) => [name, { requests, different }]));
+  const found = new Map<string, Entry>(
+    saved?.found.map(({ entry, target, pair, roles, repairs }) => [
+      entry.fingerprint,
+      { entry, target, pair, roles: new Set(roles), repairs },
+    ]),
+  );
+  let dropped = saved?.dropped ?? 0;
+  /** The outcomes of exchanges that a later difference can change. */
+  const corrected = new WeakSet<PairResult>();
+
+  const trafficOf = (operation: string | undefined) => {
+    const known = traffic.get(operation ?? '') ?? { requests: 0, different: 0 };
+    traffic.set(operation ?? '', known);
+    return known;
+  };
+  const add = (difference: Difference, target: string): void => {
+    const { place, isRepair } = difference;
+    const { operation, role } = place.scope;
+    // A report would take a status of 500 or more for an outage, which is not compared at all.
+    const status = place.scope.status >= 500 ? undefined : place.scope.status;
+    const violation = toViolation(difference);
+    const kind = kindOf(operation, status, violation);
+    const now = clock();
+    const known = found.get(kind.fingerprint);
+    if (known === undefined) {
+      if (found.size >= MAX_DISTINCT) return void (dropped += 1);
+      const { check, direction, category, location, keyword, schemaPath, message } = violation;
+      const sample = { requestId: `compare-${main.exchanges}`, seenAt: now, found: violation.found };
+      const entry: LedgerEntry = {
+        check,
+        direction,
+        category,
+        location,
+        keyword,
+        schemaPath,
+        message,
+        fingerprint: kind.fingerprint,
+        operation,
+        status,
+        at: kind.at,
+        suggestion: undefined,
+        count: 1,
+        firstSeenAt: now,
+        lastSeenAt: now,
+        callers: 1,
+        releases: { [release]: 1 },
+        samples: [sample],
+      };
+      found.set(kind.fingerprint, {
+        entry,
+        target: structureOf(target),
+        pair: violation.found ?? '',
+        roles: new Set([role]),
+        repairs: Number(isRepair),
+      });
+      return;
+    }
+    if (known.roles.size < MAX_ROLES) known.roles.add(role);
+    if (isRepair) known.repairs += 1;
+    const count = known.entry.count + 1;
+    known.entry = { ...known.entry, count, lastSeenAt: now, callers: known.roles.size, releases: { [release]: count } };
+  };
+  const listed = (): FoundDifference[] =>
+    [...found.values()].map(({ entry, target, pair, roles, repairs }) => ({
+      entry,
+      target,
+      pair,
+      repairs,
+      roles: [...roles],
+      isRepair: repairs === entry.count,
+      isLeak: entry.keyword === LEAK,
+    }));
+  const trafficRows = (): OperationTraffic[] =>
+    [...traffic].map(([operation, { requests, different }]) => ({
+      operation: operation === '' ? undefined : operation,
+      release,
+      requests,
+      checks: { responses: { passed: requests - different, reported: different, refused: 0 } },
+    }));
+  const counts = (): CompareCounts => ({
+    ...main,
+    notComparableBecause: Object.fromEntries(reasons.notComparable),
+    notMadeBecause: Object.fromEntries(reasons.notMade),
+    equivalences: Object.fromEntries(reasons.equivalences),
+    verdicts: Object.fromEntries(reasons.verdicts),
+  });
+  return {
+    take(result, isRace) {
+      const { pair, outcome, differences, equivalences, verdicts } = result;
+      main.exchanges += 1;
+      main[outcome] += 1;
+      if (isRace) main.races += 1;
+      const known = trafficOf(pair.operation?.id);
+      known.requests += 1;
+      if (outcome === 'different') known.different += 1;
+      for (const [name, count] of equivalences) increase(reasons.equivalences, name, count);
+      increase(reasons.verdicts, `${verdicts.old} → ${verdicts.new}`);
+      for (const difference of differences) if (difference.mutedBy === undefined) add(difference, pair.target);
+    },
+    takeLate({ difference, result }) {
+      if (difference.mutedBy !== undefined) return;
+      add(difference, result?.pair.target ?? '');
+      difference.place.different += 1;
+      if (result === undefined || result.outcome === 'different' || corrected.has(result)) return;
+      corrected.add(result);
+      main[result.outcome] -= 1;
+      main.different += 1;
+      trafficOf(result.pair.operation?.id).different += 1;
+    },
+    notComparable(operation, because) {
+      main.exchanges += 1;
+      main.notComparable += 1;
+      trafficOf(operation);
+      increase(reasons.notComparable, because);
+    },
+    notMade(because, count = 1) {
+      main.exchanges += count;
+      main.notMade += count;
+      increase(reasons.notMade, because, count);
+    },
+    counts,
+    differences: listed,
+    snapshot: () => ({
+      takenAt: clock(),
+      since: undefined,
+      releases: [release],
+      entries: listed().map(({ entry }) => entry),
+      traffic: trafficRows(),
+      statistics: [],
+      dropped,
+    }),
+    save: () => ({
+      counts: counts(),
+      traffic: [...traffic].map(([name, { requests, different }]) => [name, requests, different]),
+      found: listed(),
+      dropped,
+    }),
+  };
+}
+
+function pick(counts: CompareCounts | undefined): Partial<Record<Main, number>> {
+  if (counts === undefined) return {};
+  const { exchanges, equal, different, muted, notComparable, notMade, races } = counts;
+  return { exchanges, equal, different, muted, notComparable, notMade, races };
+}
+
+type Main = 'exchanges' | 'equal' | 'different' | 'muted' | 'notComparable' | 'notMade' | 'races';
+
+const countsOf = (saved: Readonly<Record<string, number>> | undefined) => new Map(Object.entries(saved ?? {}));
+
+function increase(counts: Map<string, number>, name: string, by = 1): void {
+  counts.set(name, (counts.get(name) ?? 0) + by);
+}
