@@ -81,7 +81,7 @@ needsProgram('redis', 'the tokens of a fleet', (path) => {
       upstream,
       clock,
       config: {
-        redis: { url: server.url, connectTimeoutMs: 50, commandTimeoutMs: 50 },
+        redis: { url: server.url, connectTimeoutMs: 2000, commandTimeoutMs: 2000 },
         upstream: { credentials: SERVICE },
         tokens: { keyFile: keyFile('tokens', folder), file },
       },
