@@ -58,7 +58,11 @@ needsProgram('chromium', 'while the gateway is gone, the console', (path) => {
           await page.locator(`nav a[href='#/${name}'][aria-current]`).waitFor();
           await page.getByText(GONE, { exact: true }).first().waitFor();
           // A page that has no data yet says so.
-          await page.locator('main').getByText('There is nothing to show until the gateway responds.').waitFor();
+          await page
+            .locator('main')
+            .getByText('There is nothing to show until the gateway responds.')
+            .first()
+            .waitFor();
           expect(await page.getByText('ready', { exact: true }).count()).toBe(0);
           expect(await page.title()).toMatch(/^Not responding: /);
         }

@@ -69,8 +69,9 @@ export function normalHtml(html: string): string {
 }
 
 function normalTag(tag: string): string {
-  const [, slash = '', name = '', rest = ''] = /^<(\/?)([a-zA-Z][\w-]*)([^]*?)\/?>$/.exec(tag) ?? [];
-  if (name === '') return tag;
+  const [start, slash = '', name = ''] = /^<(\/?)([a-zA-Z][\w-]*)/.exec(tag) ?? [];
+  if (start === undefined || !tag.endsWith('>')) return tag;
+  const rest = tag.slice(start.length, tag.endsWith('/>') ? -2 : -1);
   const attributes = [...rest.matchAll(/([\w:-]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/g)].map(
     ([, key = '', double, single, bare]) => {
       const value = double ?? single ?? bare;
