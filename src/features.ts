@@ -3,6 +3,7 @@ import type { Feature } from './engine/feature.ts';
 import { baseline } from './features/baseline/baseline.ts';
 import { operatorConsole } from './features/console/console.ts';
 import { cors } from './features/cors/cors.ts';
+import { deprecation } from './features/deprecation/deprecation.ts';
 import { learning } from './features/learning/learning.ts';
 import { ledger } from './features/ledger/ledger.ts';
 import { levels } from './features/levels/levels.ts';
@@ -23,6 +24,7 @@ const list = [
   levels,
   operatorConsole,
   cors,
+  deprecation,
   learning,
   rateLimits,
   rehearsal,
