@@ -15,6 +15,7 @@ const TOP: Record<keyof PorticoConfig, true> = {
   publicOrigin: true,
   listen: true,
   cors: true,
+  deprecation: true,
   adminToken: true,
   auditTrail: true,
   adminTokenFile: true,

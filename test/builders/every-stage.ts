@@ -9,6 +9,9 @@ import { tempFolder } from './temp-folder.ts';
 export const EVERY_STAGE = {
   rewriteUrls: true,
   rateLimits: [{ name: 'all', requests: 1000, windowSeconds: 60 }],
+  deprecation: {
+    entries: [{ operations: ['listIdeas'], since: '2026-01-01', sunset: '2999-01-01', refuseAfterSunset: true }],
+  },
 };
 
 /** The override that adds `refuse-disabled` to a plan. */

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../engine/errors/catalogue.ts';
 import { canonicalName } from '../../engine/model/caller-name.ts';
 import type { Trace } from '../../engine/model/trace.ts';
 import { hasAcceptedCredential } from '../../engine/pipeline/permission-verdict.ts';
@@ -16,6 +17,9 @@ export interface CallerTags {
   read(): Promise<void>;
 }
 
+/** Why authentication refuses a request without a credential. */
+const NO_CREDENTIAL: ErrorCode = 'credentials_required';
+
 const TAG_LENGTH = 16;
 const MAX_REMEMBERED = 1_000;
 
@@ -26,11 +30,19 @@ export function createCallerTags(ownKey: Buffer, sharing: Pick<Sharing, 'keyedHa
     (shared === undefined ? hashTexts(ownKey, [PURPOSE, name]) : shared.hash(PURPOSE, name)).slice(0, TAG_LENGTH);
   let memo = boundedMemo(MAX_REMEMBERED, hash);
   let keyId: string | undefined;
+  let reading: Promise<void> | undefined;
+  const read = async () => {
+    await shared?.read();
+    reading = undefined;
+  };
   /** `name` is in its canonical form. */
   const tagOf = (name: string): string | undefined => {
     if (shared !== undefined) {
       const id = shared.id();
-      if (id === undefined) return undefined;
+      if (id === undefined) {
+        reading ??= read();
+        return undefined;
+      }
       // Redis has lost its data, and another key was made.
       if (id !== keyId) memo = boundedMemo(MAX_REMEMBERED, hash);
       keyId = id;
@@ -41,6 +53,7 @@ export function createCallerTags(ownKey: Buffer, sharing: Pick<Sharing, 'keyedHa
     of(trace) {
       const { authentication, caller, upstream } = trace;
       if (authentication === undefined || authentication.principal === 'anonymous') return 'anonymous';
+      if (authentication.reason === NO_CREDENTIAL) return 'anonymous';
       if (caller === undefined || authentication.principal === 'none') return 'unverified';
       if (authentication.principal === 'verified') return tagOf(caller) ?? 'unknown';
       // Credentials are forwarded without being verified, and the upstream has accepted this one.
@@ -50,9 +63,7 @@ export function createCallerTags(ownKey: Buffer, sharing: Pick<Sharing, 'keyedHa
       return tag === undefined ? 'unknown' : `${CLAIMED}${tag}`;
     },
     tagOf: (name) => tagOf(canonicalName(name)),
-    read: async () => {
-      await shared?.read();
-    },
+    read,
   };
 }
 

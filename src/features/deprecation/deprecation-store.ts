@@ -168,7 +168,9 @@ export function createDeprecationStore(parts: StoreParts): DeprecationStore {
     usage: withPending,
     isRevoked: (brownout) => decisions.get(brownout)?.isRevoked === true,
     decisionOn: (brownout) => decisions.get(brownout),
-    async decide(decision) {
+    async decide(given) {
+      // It must be later than the one before, even if the clock of another gateway is ahead.
+      const decision = { ...given, at: Math.max(given.at, (decisions.get(given.brownout)?.at ?? 0) + 1) };
       const oldest = clock() - REMEMBERED_MS;
       const kept = [...decisions].filter(([, { until }]) => until >= oldest);
       decisions = mergeDecisions(new Map(kept), new Map([[decision.brownout, decision]]));

@@ -191,16 +191,16 @@ function withNear(problem: ConfigProblem, name: string, known: readonly string[]
 function entryProblems(entry: EntryOptions, pointer: string): readonly ConfigProblem[] {
   const { since, sunset, refuseAfterSunset, brownouts } = entry;
   const given = [
-    ['since', since],
-    ...(sunset === undefined ? [] : [['sunset', sunset]]),
+    { key: 'since', text: since },
+    ...(sunset === undefined ? [] : [{ key: 'sunset', text: sunset }]),
     ...brownouts.flatMap(({ from, to }, index) => [
-      [`brownouts/${index}/from`, from],
-      [`brownouts/${index}/to`, to],
+      { key: `brownouts/${index}/from`, text: from },
+      { key: `brownouts/${index}/to`, text: to },
     ]),
-  ] as readonly (readonly [string, string])[];
-  const unknown = given.filter(([, text]) => !isInstant(text));
+  ];
+  const unknown = given.filter(({ text }) => !isInstant(text));
   if (unknown.length > 0)
-    return unknown.map(([key]) => ({
+    return unknown.map(({ key }) => ({
       pointer: `${pointer}/${key}`,
       message: 'is not an instant that exists',
       suggestion: 'write it as 2026-05-04T10:00Z',
