@@ -91,13 +91,10 @@ const idOf = (parts: readonly unknown[]) =>
  * Returns why a request at `now` that these entries concern would be refused. The end precedes a brown-out, because
  * waiting does not help. Undefined if it would not.
  */
-export function endingAt(
-  entries: readonly DeprecatedEntry[],
-  now: number,
-  isRevoked: IsRevoked,
-): Ending | undefined {
+export function endingAt(entries: readonly DeprecatedEntry[], now: number, isRevoked: IsRevoked): Ending | undefined {
   for (const entry of entries)
-    if (entry.refuseAfterSunset && entry.sunset !== undefined && entry.sunset <= now) return { reason: 'sunset', entry };
+    if (entry.refuseAfterSunset && entry.sunset !== undefined && entry.sunset <= now)
+      return { reason: 'sunset', entry };
   let longest: (Ending & { readonly reason: 'brownout' }) | undefined;
   for (const entry of entries)
     for (const { id, from, to } of entry.brownouts)

@@ -140,7 +140,8 @@ async function list(admin: AdminClient, line: CommandLine, io: CommandIo): Promi
 }
 
 function brownoutLine({ id, from, to, state, decision }: ListedBrownout): string {
-  const why = decision === undefined ? '' : ` (${decision.reason}${decision.by === undefined ? '' : `, ${decision.by}`})`;
+  const why =
+    decision === undefined ? '' : ` (${decision.reason}${decision.by === undefined ? '' : `, ${decision.by}`})`;
   return `${id}  ${from} to ${to}  ${state}${why}`;
 }
 

@@ -188,4 +188,3 @@ export function createDeprecationStore(parts: StoreParts): DeprecationStore {
     },
   };
 }
-

@@ -112,11 +112,7 @@ export const deprecation = {
     );
     const ids = operations.map(({ id }) => id);
     const countRequest = metrics.counter(REQUESTS, [ids]);
-    const countRefusal = metrics.counter(REFUSALS, [
-      ids,
-      ['brownout', 'sunset'],
-      ['refused', 'reported'],
-    ]);
+    const countRefusal = metrics.counter(REFUSALS, [ids, ['brownout', 'sunset'], ['refused', 'reported']]);
     const requestedBy = createPartsReader(operations, contract.document);
     const announce = createAnnouncement(store.isRevoked);
     const routes = { store, entries, limits, clock };
@@ -238,14 +234,24 @@ function entryWarnings({ entries }: DeprecationOptions, transparent: boolean, cl
     const end = entry.refuseAfterSunset && entry.sunset !== undefined ? Date.parse(entry.sunset) : Infinity;
     return [
       ...(isOverdue(entry, now)
-        ? [{ pointer: `${pointer}/sunset`, message: 'is in the past, but requests are still served: set refuseAfterSunset' }]
+        ? [
+            {
+              pointer: `${pointer}/sunset`,
+              message: 'is in the past, but requests are still served: set refuseAfterSunset',
+            },
+          ]
         : []),
       ...(transparent && (entry.refuseAfterSunset || entry.brownouts.length > 0)
         ? [{ pointer, because: 'observe mode announces and refuses nothing: usage is only counted' }]
         : []),
       ...entry.brownouts.flatMap(({ from }, at) =>
         Date.parse(from) >= end
-          ? [{ pointer: `${pointer}/brownouts/${at}`, because: 'it begins after sunset, when requests are refused anyway' }]
+          ? [
+              {
+                pointer: `${pointer}/brownouts/${at}`,
+                because: 'it begins after sunset, when requests are refused anyway',
+              },
+            ]
           : [],
       ),
     ];

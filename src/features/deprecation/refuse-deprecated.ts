@@ -51,7 +51,8 @@ function refusal(ending: Ending, now: number): GatewayError {
     ...(successor !== undefined && { suggestion: successor }),
   };
   const details = Object.keys(detail).length === 0 ? [] : [detail];
-  if (ending.reason === 'sunset') return new GatewayError(GONE, `${subject} is no longer available.${instead}`, { details });
+  if (ending.reason === 'sunset')
+    return new GatewayError(GONE, `${subject} is no longer available.${instead}`, { details });
   return new GatewayError(
     BROWNOUT,
     `${subject} is deprecated and paused until ${isoOf(ending.until)}, as announced.${instead}`,

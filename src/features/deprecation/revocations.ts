@@ -41,7 +41,10 @@ export function readDecision(
   const faults: RequestFault[] = [];
   const found = typeof brownout === 'string' ? brownouts.get(brownout) : undefined;
   if (found === undefined)
-    faults.push({ field: 'brownout', message: 'Name the id of a configured brown-out; portico deprecation lists them.' });
+    faults.push({
+      field: 'brownout',
+      message: 'Name the id of a configured brown-out; portico deprecation lists them.',
+    });
   else if (found.to <= at) faults.push({ field: 'brownout', message: 'This brown-out is over.' });
   const reason = lineOf(givenReason);
   if (reason === undefined || reason.length > MAX_REASON)
@@ -63,7 +66,9 @@ export function mergeDecisions(one: Decisions, other: Decisions): Decisions {
     const known = merged.get(id);
     // Of two decisions of the same instant, the one that lets requests through counts.
     const isLater =
-      known === undefined || decision.at > known.at || (decision.at === known.at && decision.isRevoked && !known.isRevoked);
+      known === undefined ||
+      decision.at > known.at ||
+      (decision.at === known.at && decision.isRevoked && !known.isRevoked);
     if (isLater) merged.set(id, decision);
   }
   return merged;
@@ -83,11 +88,16 @@ const MAX_DECISIONS = 5_000;
 /** Reads decisions from JSON. Throws an error that describes the problem if they are invalid. */
 export function decisionsFrom(value: unknown, place: string): Decisions {
   if (!Array.isArray(value) || value.length > MAX_DECISIONS) throw new Error(`${place} must be a list`);
-  const read = value.map((one: unknown, index) => decisionFrom(objectOf(one, `${place}[${index}]`), `${place}[${index}]`));
+  const read = value.map((one: unknown, index) =>
+    decisionFrom(objectOf(one, `${place}[${index}]`), `${place}[${index}]`),
+  );
   return new Map(read.map((decision) => [decision.brownout, decision]));
 }
 
-function decisionFrom({ brownout, isRevoked, reason, by, from, at, until }: PlainObject, place: string): BrownoutDecision {
+function decisionFrom(
+  { brownout, isRevoked, reason, by, from, at, until }: PlainObject,
+  place: string,
+): BrownoutDecision {
   if (typeof brownout !== 'string' || typeof isRevoked !== 'boolean')
     throw new Error(`${place} must name a brown-out and the decision`);
   const text = lineOf(reason);

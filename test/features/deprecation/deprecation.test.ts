@@ -121,7 +121,9 @@ describe('the announcement of a deprecation', () => {
 
 describe('a brown-out', () => {
   it('refuses requests with its end and the successor, without the upstream and the cache, and only while it lasts', async () => {
-    const gateway = await start([{ ...ENTRY, brownouts: [{ ...NOW, from: '2026-05-04T10:31Z' }], note: 'Ask the API team.' }]);
+    const gateway = await start([
+      { ...ENTRY, brownouts: [{ ...NOW, from: '2026-05-04T10:31Z' }], note: 'Ask the API team.' },
+    ]);
     expect((await gateway.call(IDEAS)).status).toBe(200);
     clock.advance(45);
     const asked = fake.requests.length;
@@ -132,8 +134,7 @@ describe('a brown-out', () => {
     expect(announced(refused)).toMatchObject({ brownout: '2026-05-04T10:31:00Z/2026-05-04T10:40:00Z' });
     expect(refused.json).toMatchObject({
       code: 'deprecated_brownout',
-      error:
-        'This operation is deprecated and paused until 2026-05-04T10:40:00Z, as announced. Use /v3/ideas instead.',
+      error: 'This operation is deprecated and paused until 2026-05-04T10:40:00Z, as announced. Use /v3/ideas instead.',
       details: [{ message: 'Ask the API team.', suggestion: '/v3/ideas' }],
     });
     expect(fake.requests).toHaveLength(asked);
@@ -224,7 +225,10 @@ describe('an operator', () => {
   ])('is told what is wrong with a request: %j', async (body, field, message) => {
     const gateway = await start([{ ...ENTRY, brownouts: [NOW] }]);
     const refused = await post(gateway, 'revoke', { brownout: await firstBrownout(gateway), ...body });
-    expect([refused.status, refused.json]).toMatchObject([400, { field, error: expect.stringMatching(message) as string }]);
+    expect([refused.status, refused.json]).toMatchObject([
+      400,
+      { field, error: expect.stringMatching(message) as string },
+    ]);
     expect((await gateway.call(IDEAS)).status).toBe(503);
   });
 
@@ -305,7 +309,13 @@ describe('the counts of usage', () => {
     const [alice, bob] = [await tag('alice'), await tag('bob')];
     expect(alice).toMatch(/^[\w-]{16}$/);
     const found = await overview(gateway, '?all=true');
-    const counted = found.rows.map(({ operation, part, name, caller, count }) => [operation, part, name, caller, count]);
+    const counted = found.rows.map(({ operation, part, name, caller, count }) => [
+      operation,
+      part,
+      name,
+      caller,
+      count,
+    ]);
     expect(counted.map((row) => row.join(' ')).toSorted()).toEqual(
       [
         ['listIdeas', 'operation', '', alice, 2],
@@ -378,7 +388,9 @@ needsProgram('redis', 'a fleet with deprecations', (path) => {
     await until(() => [first, second].every((one) => sharedBy(one).redis.isAvailable()));
     expect((await second.call(IDEAS)).status).toBe(503);
     // Each gateway now knows the key of the tags, and both make the same tag of a name.
-    const [one, other] = await Promise.all([first, second].map((gateway) => post(gateway, 'caller', { name: 'Alice' })));
+    const [one, other] = await Promise.all(
+      [first, second].map((gateway) => post(gateway, 'caller', { name: 'Alice' })),
+    );
     expect(one?.json['caller']).toEqual(other?.json['caller']);
     const brownout = await firstBrownout(first);
     expect((await post(first, 'revoke', { brownout, reason: 'INC-17' })).json).toMatchObject({ stored: true });
@@ -387,7 +399,9 @@ needsProgram('redis', 'a fleet with deprecations', (path) => {
     await call(second, IDEAS, { user: 'alice' });
     await first.close();
     const caller = one?.json['caller'] as unknown as string;
-    await eventually(async () => (await overview(second)).rows.some((row) => row['caller'] === caller && row['count'] === 2));
+    await eventually(async () =>
+      (await overview(second)).rows.some((row) => row['caller'] === caller && row['count'] === 2),
+    );
   });
 });
 

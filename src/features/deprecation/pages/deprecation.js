@@ -8,7 +8,14 @@ import { usePoll } from '../lib/poll.js';
 import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
 
-const TONES = { 'in progress': 'bad', gone: 'bad', 'past its sunset': 'warn', revoked: 'warn', scheduled: '', over: '' };
+const TONES = {
+  'in progress': 'bad',
+  gone: 'bad',
+  'past its sunset': 'warn',
+  revoked: 'warn',
+  scheduled: '',
+  over: '',
+};
 
 /** The page that shows what is deprecated and who still uses it, and lets operators revoke brown-outs. */
 export function Page({ status, shownError, announce }) {
@@ -103,8 +110,8 @@ export function Page({ status, shownError, announce }) {
     />
     <h2>Usage</h2>
     <p class="muted">
-      Callers are shown by tags, never by name; <code>portico deprecation caller NAME</code> prints those of an
-      account. A tag that begins with ~ is of a name that Portico has not verified.
+      Callers are shown by tags, never by name; <code>portico deprecation caller NAME</code> prints those of an account.
+      A tag that begins with ~ is of a name that Portico has not verified.
       ${data.found > data.rows.length && `The first ${count(data.rows.length)} of ${plural(data.found, 'row')} are shown.`}
       ${data.removed > 0 && `${plural(data.removed, 'row was', 'rows were')} removed because there were too many.`}
     </p>
