@@ -88,18 +88,18 @@ export function createDeprecationStore(parts: StoreParts): DeprecationStore {
     usage = next;
     pending.clear();
   };
-  const write = (): Promise<void> =>
-    (writing = writing.then(async () => {
-      isUnsaved = false;
-      try {
-        await writeDeprecationFile(file, { key: stored.key, usage, decisions });
-        isStored = true;
-      } catch (error) {
-        isUnsaved = true;
-        if (isStored) logger.error({ err: error }, 'the counts of deprecated usage cannot be stored');
-        isStored = false;
-      }
-    }));
+  const save = async () => {
+    isUnsaved = false;
+    try {
+      await writeDeprecationFile(file, { key: stored.key, usage, decisions });
+      isStored = true;
+    } catch (error) {
+      isUnsaved = true;
+      if (isStored) logger.error({ err: error }, 'the counts of deprecated usage cannot be stored');
+      isStored = false;
+    }
+  };
+  const write = (): Promise<void> => (writing = writing.then(save));
   const adoptDecisions = (next: Decisions) => {
     const changed = [...next.values()].filter(({ brownout, at }) => decisions.get(brownout)?.at !== at);
     for (const one of changed)

@@ -1,8 +1,12 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { settingWarnings } from '../../../src/engine/config/setting-warnings.ts';
+import { loadRoles } from '../../../src/engine/permissions/roles-file.ts';
+import { packageRoot } from '../../../src/lib/package-root.ts';
 import { readSettings } from '../../../src/portico-settings.ts';
 import { deprecation } from '../../../src/features/deprecation/deprecation.ts';
+import type { ClientResponse } from '../../builders/call.ts';
 import { contract } from '../../builders/compiled-contract.ts';
 import { exampleResponse } from '../../builders/example-response.ts';
 import { type FakeUpstream, startFakeUpstream } from '../../builders/fake-upstream.ts';
@@ -14,6 +18,7 @@ import { createTestClock, type TestClock } from '../../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../../builders/test-gateway.ts';
 import { eventually, until } from '../../builders/until.ts';
 
+const ROLES = readFileSync(join(packageRoot, 'config', 'roles.yaml'), 'utf8');
 const TOKEN = 'the-admin-token';
 const bearer = { Authorization: `Bearer ${TOKEN}` };
 const IDEAS = '/services/v2/idea.json';
@@ -63,6 +68,8 @@ const overview = async (gateway: TestGateway, query = ''): Promise<Overview> =>
   (await gateway.admin(`/deprecation${query}`, { headers: bearer })).json as unknown as Overview;
 const post = (gateway: TestGateway, path: string, body: object, headers: Record<string, string> = bearer) =>
   gateway.admin(`/deprecation/${path}`, { method: 'POST', headers, body });
+const tagIn = (response: ClientResponse | undefined) =>
+  (response?.json as { caller?: string } | undefined)?.caller ?? '';
 const firstBrownout = async (gateway: TestGateway) => (await overview(gateway)).entries[0]?.brownouts[0]?.id ?? '';
 const announced = ({ headers }: { readonly headers: Readonly<Record<string, unknown>> }) => ({
   deprecation: headers['deprecation'],
@@ -305,7 +312,7 @@ describe('the counts of usage', () => {
     await call(gateway, IDEAS, { user: null });
     await call(gateway, IDEAS, { user: 'alice', password: 'wrong' });
     await call(gateway, QUESTIONS, { user: 'alice' });
-    const tag = async (name: string) => (await post(gateway, 'caller', { name })).json['caller'] as unknown as string;
+    const tag = async (name: string) => tagIn(await post(gateway, 'caller', { name }));
     const [alice, bob] = [await tag('alice'), await tag('bob')];
     expect(alice).toMatch(/^[\w-]{16}$/);
     const found = await overview(gateway, '?all=true');
@@ -391,14 +398,14 @@ needsProgram('redis', 'a fleet with deprecations', (path) => {
     const [one, other] = await Promise.all(
       [first, second].map((gateway) => post(gateway, 'caller', { name: 'Alice' })),
     );
-    expect(one?.json['caller']).toEqual(other?.json['caller']);
+    expect(tagIn(one)).toEqual(tagIn(other));
     const brownout = await firstBrownout(first);
     expect((await post(first, 'revoke', { brownout, reason: 'INC-17' })).json).toMatchObject({ stored: true });
     await eventually(async () => (await second.call(IDEAS, { user: 'bob' })).status === 200);
     await call(first, IDEAS, { user: 'alice' });
     await call(second, IDEAS, { user: 'alice' });
     await first.close();
-    const caller = one?.json['caller'] as unknown as string;
+    const caller = tagIn(one);
     await eventually(async () =>
       (await overview(second)).rows.some((row) => row['caller'] === caller && row['count'] === 2),
     );
@@ -407,8 +414,7 @@ needsProgram('redis', 'a fleet with deprecations', (path) => {
 
 describe('the options of deprecation', () => {
   const faultsOf = (entry: Entry) =>
-    readSettings({ env: {}, cwd: tempFolder(), given: { deprecation: { entries: [{ ...ENTRY, ...entry }] } } as never })
-      .faults;
+    readSettings({ env: {}, cwd: tempFolder(), given: { deprecation: { entries: [{ ...ENTRY, ...entry }] } } }).faults;
 
   it.each([
     [{ since: '2026-02-30' }, 'since', /does not exist|exists/],
@@ -422,6 +428,25 @@ describe('the options of deprecation', () => {
     const faults = faultsOf(entry);
     expect(faults.map((fault) => fault.pointer)).toEqual([`/deprecation/entries/0/${key}`]);
     expect(faults[0]?.message).toMatch(message);
+  });
+
+  it('are warned about if an end has passed without effect, and if observe mode ignores them', () => {
+    const warnings = (entry: Entry, mode = 'strict') => {
+      const given = { mode, deprecation: { entries: [{ ...ENTRY, ...entry }] } };
+      const { settings } = readSettings({ env: {}, cwd: tempFolder(), given: given as never });
+      return settingWarnings(settings, contract, loadRoles(ROLES, 'roles.yaml', undefined)).map(
+        ({ message }) => message,
+      );
+    };
+    const past = { since: '2001-01-01', sunset: '2001-02-01' };
+    expect(warnings(past)).toEqual([expect.stringContaining('is in the past, but requests are still served')]);
+    expect(warnings({ ...past, refuseAfterSunset: true })).toEqual([]);
+    expect(warnings({ ...past, refuseAfterSunset: true }, 'observe')).toEqual([
+      'has no effect: observe mode announces and refuses nothing: usage is only counted',
+    ]);
+    expect(warnings({ ...past, refuseAfterSunset: true, brownouts: [NOW] })).toEqual([
+      'has no effect: it begins after sunset, when requests are refused anyway',
+    ]);
   });
 
   it('may name only operations and parameters of the contract', () => {
