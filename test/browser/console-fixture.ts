@@ -1,6 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { startReferenceServer, type ReferenceServer } from '../../src/reference/start-reference-server.ts';
+import { EVERY_PAGE } from '../builders/console-pages.ts';
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../builders/test-gateway.ts';
 import { launch } from './launch.ts';
 import {
@@ -48,7 +49,12 @@ export function withConsole(
     const env = token ? { PORTICO_ADMIN_TOKEN: TOKEN } : {};
     [browser, gateway] = await Promise.all([
       launch(browserPath),
-      startTestGateway({ upstream: reference, ...options, env: { ...env, ...options.env } }),
+      startTestGateway({
+        upstream: reference,
+        ...options,
+        config: { ...EVERY_PAGE, ...options.config },
+        env: { ...env, ...options.env },
+      }),
     ]);
   });
   afterAll(async () => {
