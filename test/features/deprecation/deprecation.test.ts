@@ -433,7 +433,7 @@ describe('the options of deprecation', () => {
   it('are warned about if an end has passed without effect, and if observe mode ignores them', () => {
     const warnings = (entry: Entry, mode = 'strict') => {
       const given = { mode, deprecation: { entries: [{ ...ENTRY, ...entry }] } };
-      const { settings } = readSettings({ env: {}, cwd: tempFolder(), given: given as never });
+      const { settings } = readSettings({ env: {}, cwd: tempFolder(), given });
       return settingWarnings(settings, contract, loadRoles(ROLES, 'roles.yaml', undefined)).map(
         ({ message }) => message,
       );

@@ -73,7 +73,7 @@ describe('a request for a decision', () => {
 
   it('is told all of its errors at once', () => {
     const faults = read({ brownout: 7, reason: '', by: 'a\tb' });
-    expect(Array.isArray(faults) && faults.map(({ field }) => field)).toEqual(['brownout', 'reason', 'by']);
+    expect(faults).toMatchObject([{ field: 'brownout' }, { field: 'reason' }, { field: 'by' }]);
     expect(read('text')).toEqual([{ field: '', message: 'Send a JSON object.' }]);
   });
 });
