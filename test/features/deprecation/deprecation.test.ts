@@ -181,6 +181,17 @@ describe('a brown-out', () => {
     expect(await gateway.metric(refusals('refused'))).toBe(0);
   });
 
+  it('with dryRun is also only counted if the operation has other brown-outs', async () => {
+    const gateway = await start([
+      { ...ENTRY, brownouts: [NOW], dryRun: true },
+      { ...ENTRY, brownouts: [LATER] },
+    ]);
+    expect((await call(gateway, IDEAS)).status).toBe(200);
+    expect(await gateway.metric(refusals('reported'))).toBe(1);
+    const steps = await gateway.gateway.explain({ method: 'GET', target: IDEAS, as: 'admin' });
+    expect(steps.map(({ text }) => text)).toContain('would be refused now (brownout), but is only counted');
+  });
+
   it('is foretold by explain, which counts nothing', async () => {
     const gateway = await start([{ ...ENTRY, brownouts: [NOW] }]);
     const steps = await gateway.gateway.explain({ method: 'GET', target: IDEAS, as: 'admin' });
@@ -368,6 +379,20 @@ describe('the counts of usage', () => {
     const second = await begin();
     expect((await call(second, IDEAS, { user: 'alice' })).status).toBe(200);
     expect((await overview(second)).rows).toMatchObject([{ count: 3, caller: before.rows[0]?.['caller'] }]);
+  });
+
+  it('do not contain what the gateway does by itself, such as the refresh of a stored page', async () => {
+    const gateway = await start([ENTRY]);
+    await call(gateway, IDEAS);
+    clock.advance(31);
+    await call(gateway, IDEAS);
+    await fake.received(2);
+    let calls = 2;
+    await eventually(async () => {
+      calls += 1;
+      return String((await call(gateway, IDEAS)).headers['cache-status']).includes('hit; ttl=30');
+    });
+    expect((await overview(gateway)).rows).toMatchObject([{ part: 'operation', count: calls }]);
   });
 
   it('end with their age', async () => {

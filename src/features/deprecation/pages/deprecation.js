@@ -7,6 +7,7 @@ import { OperationLinks } from '../lib/operation-links.js';
 import { usePoll } from '../lib/poll.js';
 import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
+import { wrappedPath } from '../lib/wrapped.js';
 
 const TONES = {
   'in progress': 'bad',
@@ -61,7 +62,7 @@ export function Page({ status, shownError, announce }) {
         { title: 'Requests', number: true, sort: (row) => row.requests, cell: (row) => count(row.requests) },
         { title: 'Callers', number: true, sort: (row) => row.callers, cell: (row) => count(row.callers) },
         { title: 'Last seen', cell: (row) => timeOf(row.lastSeen) },
-        { title: 'Successor', cell: (row) => breakable(row.successor ?? NONE) },
+        { title: 'Successor', cell: (row) => wrappedPath(row.successor ?? NONE) },
       ]}
     />
     <h2>Brown-outs</h2>
@@ -151,9 +152,6 @@ export function Page({ status, shownError, announce }) {
     }
   `;
 }
-
-/** Lets an address continue on the next line after each slash. */
-const breakable = (text) => text.split(/(?<=\/)/).map((part, index) => html`${index > 0 && html`<wbr />`}${part}`);
 
 const timeOf = (text) => (text === undefined ? NONE : dateTime(Date.parse(text)));
 
