@@ -70,6 +70,20 @@ describe('the store of deprecations', () => {
     expect([rows.size, removed]).toEqual([100, 900]);
   });
 
+  it('keeps no count in memory beyond the limit, so a caller that was removed starts again', () => {
+    const { store } = create();
+    count(store, '~claimed');
+    for (let caller = 0; caller < 1000; caller += 1) {
+      clock.advance(0.001);
+      count(store, String(caller));
+    }
+    count(store, '999');
+    clock.advance(0.001);
+    count(store, '0');
+    const counts = new Map([...store.usage().rows.values()].map((row) => [row.caller, row.count]));
+    expect([counts.get('999'), counts.get('0')]).toEqual([2, 1]);
+  });
+
   it('makes the later decision count, even if the clock has not moved or has gone back', async () => {
     const { store } = create();
     for (const isRevoked of [true, false, true, false]) {

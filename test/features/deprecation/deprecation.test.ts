@@ -250,6 +250,20 @@ describe('an operator', () => {
     expect((await gateway.call(IDEAS)).status).toBe(503);
   });
 
+  it('cannot change anything on the console if no token is configured', async () => {
+    const gateway = await startTestGateway({
+      upstream: fake,
+      clock,
+      config: { deprecation: { file: ':memory:', entries: [{ ...ENTRY, brownouts: [NOW] }] } },
+    });
+    const brownout = await firstBrownout(gateway);
+    const refused = await gateway.admin('/console/api/deprecation/revoke', {
+      method: 'POST',
+      body: { brownout, reason: 'INC-17' },
+    });
+    expect([refused.status, (await gateway.call(IDEAS)).status]).toEqual([403, 503]);
+  });
+
   it('must sign in, to read as well as to change', async () => {
     const gateway = await start([{ ...ENTRY, brownouts: [NOW] }]);
     const brownout = await firstBrownout(gateway);

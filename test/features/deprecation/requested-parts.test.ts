@@ -24,6 +24,11 @@ describe('what a request asks for', () => {
     expect(partsOf('includeOnly=mallory@example.org,id,__proto__').fields).toEqual([OTHER_FIELD, 'id']);
   });
 
+  it('contains at most 30 fields', () => {
+    const known = [...new Set(JSON.stringify(contract.document).match(/(?<=")[a-z][A-Za-z]+(?=":)/g))];
+    expect(partsOf(`includeOnly=${known.join(',')}`).fields).toHaveLength(30);
+  });
+
   it('is bounded, and the same for a query that is too long to remember', () => {
     const many = Array.from({ length: 5000 }, (_, index) => `x${index}`).join(',');
     expect(partsOf(`includeOnly=${many},id`).fields).toEqual([OTHER_FIELD, 'id']);
