@@ -12,10 +12,19 @@ export function createAnnouncement(
   const fixed = boundedMemo(MAX_LISTS, fixedHeaders);
   return (entries, now, headers) => {
     if (entries.length === 0) return;
+    removeOwn(headers);
     for (const text of fixed(entries)) headers.push(text);
     const brownout = nextBrownout(entries, now, isRevoked);
     if (brownout !== undefined) headers.push('Portico-Brownout', `${isoOf(brownout.from)}/${isoOf(brownout.to)}`);
   };
+}
+
+/** The headers of which a response may have only one. The upstream's own links are kept, because there can be several. */
+const SINGLE = /^(?:deprecation|sunset|portico-brownout)$/i;
+
+/** Removes what the upstream says about its deprecations, because the configuration knows better. */
+function removeOwn(headers: string[]): void {
+  for (let at = headers.length - 2; at >= 0; at -= 2) if (SINGLE.test(headers[at] ?? '')) headers.splice(at, 2);
 }
 
 const MAX_LISTS = 400;

@@ -107,6 +107,24 @@ describe('the announcement of a deprecation', () => {
     expect(announced(await gateway.call(QUESTIONS))).toEqual({});
   });
 
+  it('replaces that of the upstream, whose links stay, also in stored responses', async () => {
+    const own = { Deprecation: '@1', SUNSET: 'Thu, 01 Jan 2009 00:00:00 GMT', Link: '</next>; rel="next"' };
+    fake.handler = (request) => {
+      const response = exampleResponse(request);
+      return { ...response, headers: { ...response.headers, ...own } };
+    };
+    const gateway = await start([ENTRY]);
+    for (const reply of [await gateway.call(IDEAS), await gateway.call(IDEAS)]) {
+      const values = (name: string) =>
+        reply.rawHeaders.filter((_, index) => index % 2 === 1 && reply.rawHeaders[index - 1]?.toLowerCase() === name);
+      expect(values('deprecation')).toEqual([`@${Date.UTC(2026, 0, 1) / 1000}`]);
+      expect(values('sunset')).toEqual(['Mon, 01 Jun 2026 12:00:00 GMT']);
+      expect(values('link').join()).toMatch(/rel="next".*rel="deprecation"/);
+    }
+    const { headers } = await gateway.call(QUESTIONS);
+    expect([headers['deprecation'], headers['link']]).toEqual(['@1', '</next>; rel="next"']);
+  });
+
   it('of a parameter is only in responses to requests that use it', async () => {
     const gateway = await start([{ operations: ['listIdeas'], parameter: 'sort', since: '2026-02-01' }]);
     expect(announced(await gateway.call(IDEAS))).toEqual({});
