@@ -16,6 +16,7 @@ const TOP: Record<keyof PorticoConfig, true> = {
   listen: true,
   cors: true,
   changes: true,
+  deprecation: true,
   adminToken: true,
   auditTrail: true,
   adminTokenFile: true,

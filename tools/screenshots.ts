@@ -7,7 +7,7 @@ import { withUpstreamUrl } from '../src/engine/config/settings.ts';
 import { createGateway, type Gateway } from '../src/engine/gateway.ts';
 import { createSeededRandom } from '../src/lib/seeded-random.ts';
 import { startReferenceServer } from '../src/reference/start-reference-server.ts';
-import { CONSOLE_PAGES } from '../test/builders/console-pages.ts';
+import { CONSOLE_PAGES, EVERY_PAGE } from '../test/builders/console-pages.ts';
 import { TOKENS_ON } from '../test/builders/tokens-on.ts';
 import { findProgram } from '../test/builders/find-program.ts';
 import { readCommandLine } from './command-line.ts';
@@ -127,6 +127,7 @@ const roles = join(root, 'config', 'roles.yaml');
 writeFileSync(join(folder, 'feed-password'), 'admin\n', { mode: 0o600 });
 writeFileSync(join(folder, 'baseline.yaml'), 'accepted: []\n');
 const config = {
+  ...EVERY_PAGE,
   listen: { port: 0, adminPort: 0, drainSeconds: 1 },
   roles: { file: roles },
   contract: { baseline: 'baseline.yaml' },

@@ -2,6 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { startReferenceServer, type ReferenceServer } from '../../src/reference/start-reference-server.ts';
 import { TOKENS_ON } from '../builders/tokens-on.ts';
+import { EVERY_PAGE } from '../builders/console-pages.ts';
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../builders/test-gateway.ts';
 import { launch } from './launch.ts';
 import {
@@ -53,7 +54,7 @@ export function withConsole(
         upstream: reference,
         ...options,
         // The page of tokens exists only if there can be any.
-        config: { tokens: TOKENS_ON, readableSecrets: 'allow', ...options.config },
+        config: { ...EVERY_PAGE, tokens: TOKENS_ON, readableSecrets: 'allow', ...options.config },
         env: { ...env, ...options.env },
       }),
     ]);

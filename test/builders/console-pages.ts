@@ -13,3 +13,19 @@ export const CONSOLE_PAGES: readonly string[] = globSync(MODULES, { cwd: package
   .toSorted();
 
 if (CONSOLE_PAGES.length === 0) throw new Error('no page of the console was found');
+
+/** The configuration with which a gateway has all of these pages, each with a row. Nothing is refused. */
+export const EVERY_PAGE = {
+  deprecation: {
+    file: ':memory:',
+    entries: [
+      {
+        operations: ['listArticles'],
+        since: '2026-01-01',
+        sunset: '2999-01-01',
+        successor: 'https://qa.example.org/v3/articles',
+        brownouts: [{ from: '2998-01-01T09:00Z', to: '2998-01-01T10:00Z' }],
+      },
+    ],
+  },
+};

@@ -13,6 +13,9 @@ export const EVERY_STAGE = {
   tokens: TOKENS_ON,
   // Everybody can read the files of a checkout.
   readableSecrets: 'allow',
+  deprecation: {
+    entries: [{ operations: ['listIdeas'], since: '2026-01-01', sunset: '2999-01-01', refuseAfterSunset: true }],
+  },
 };
 
 /** The override that adds `refuse-disabled` to a plan. */

@@ -56,6 +56,22 @@ const rateLimits = fc.subarray([
   { name: 'guests', requests: 1, windowSeconds: 3600, per: 'role', roles: ['anonymous', 'standard'] },
 ]);
 
+const deprecated = fc.subarray([
+  {
+    operations: ['listIdeas', 'listExpertise', 'listTopicFollowers'],
+    since: '2026-01-01',
+    sunset: '2026-02-01',
+    refuseAfterSunset: true,
+  },
+  {
+    operations: ['listQuestions', 'listArticles'],
+    parameter: 'sort',
+    since: '2026-01-01',
+    brownouts: [{ from: '2026-02-01', to: '2999-01-01' }],
+  },
+  { operations: ['listNodeComments'], since: '2026-01-01', brownouts: [{ from: '2026-02-01', to: '2999-01-01' }] },
+]);
+
 const defined = (values: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 
@@ -72,6 +88,7 @@ const setups: fc.Arbitrary<Setup> = fc
     ),
     allow: sometimes(allow),
     rateLimits: sometimes(rateLimits),
+    deprecated: sometimes(deprecated, 20),
     anonymous: fc.constantFrom('allow', 'deny'),
     inferred: fc.constantFrom('on', 'off'),
     cache: fc.boolean(),
@@ -88,6 +105,7 @@ const setups: fc.Arbitrary<Setup> = fc
       operations: own,
       errors,
       rateLimits: rest.rateLimits,
+      deprecation: rest.deprecated && { file: ':memory:', entries: rest.deprecated },
       authentication: defined({ anonymous, verifier: real ? 'upstream' : 'file' }),
       contract: { inferred: rest.inferred === 'on' },
       undocumented: entries && { allow: entries },
@@ -185,7 +203,9 @@ const KINDS = [
   '403 permission_denied',
   '404 not_in_contract',
   '405 method_not_allowed',
+  '410 gone',
   '429 rate_limited',
+  '503 deprecated_brownout',
   '503 operation_disabled',
 ];
 

@@ -4,6 +4,7 @@ import { isOutage } from '../model/ledger-entry.ts';
 import type { ModeName } from '../model/modes.ts';
 import type { Operation } from '../model/operation.ts';
 import { type CheckVerdict, eachVerdict, type Trace } from '../model/trace.ts';
+import { createTraceSlot } from '../model/trace-slot.ts';
 import type { Violation } from '../model/violation.ts';
 import { FAILURE_KINDS, FOLDED, OTHER, statusClass, UNDOCUMENTED } from './label-values.ts';
 import { COUNTED_METRICS, type KnownValues } from './metric-list.ts';
@@ -255,6 +256,12 @@ function missingFrom({ permissions }: Trace): readonly string[] {
 const CLIENT_ERRORS: ReadonlySet<string> = new Set<ErrorCode>(['unknown_transfer_coding', 'needs_caller_credential']);
 
 /**
+ * Set to true in the trace of a request that a feature refuses as planned and announced, such as during a brown-out. Its
+ * status may be 5xx, but it does not count against the availability target.
+ */
+export const PLANNED_REFUSAL = createTraceSlot<boolean>();
+
+/**
  * Returns true if a request counts against the availability target, that is, if its status was 5xx or its connection
  * was broken because the upstream failed. Client errors and requests that the client aborted do not count.
  *
@@ -267,8 +274,9 @@ export function spendsErrorBudget({
   error = '',
   upstream,
   replacedStatus = 500,
-}: Pick<Trace, 'status' | 'error' | 'upstream' | 'replacedStatus'>): boolean {
-  if (CLIENT_ERRORS.has(error)) return false;
+  slots,
+}: Pick<Trace, 'status' | 'error' | 'upstream' | 'replacedStatus'> & Partial<Pick<Trace, 'slots'>>): boolean {
+  if (CLIENT_ERRORS.has(error) || PLANNED_REFUSAL.get({ slots }) === true) return false;
   if (replacedStatus < 500 && error !== 'upstream_credentials_refused') return false;
   if (status !== undefined && status >= 500) return true;
   const withoutResponse = status === undefined || status === 0;

@@ -16,6 +16,7 @@ const NOT_IN_OBSERVE_MODE = [
   'limit-rate',
   'purge-tags',
   'redact-fields',
+  'refuse-deprecated',
   'refuse-disabled',
   'refuse-duplicate',
   'rewrite-addresses',

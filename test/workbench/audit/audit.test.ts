@@ -77,6 +77,7 @@ const rulesOf = (situation: Situation) => audit(subjectOf(situation)).map(({ rul
 const upstream = { url: 'https://qa.example.org/qa' };
 const real = (config: PlainObject = {}): PlainObject => ({ upstream, ...config });
 const strict = (config: PlainObject = {}): PlainObject => real({ mode: 'strict', ...config });
+const ENDED = { operations: ['listIdeas'], since: '1969-01-01', sunset: '1969-02-01' };
 const listen = (options: PlainObject): PlainObject => strict({ listen: options });
 const anonymous = (...permissions: readonly string[]) => ({ roles: { anonymous: { permissions } } });
 const shared = (own: PlainObject, more: PlainObject = {}) =>
@@ -210,6 +211,10 @@ const ROWS: Readonly<Record<string, readonly [risky: Situation, fixed: Situation
   'cors-for-everyone': [
     { config: strict({ cors: { origins: ['*'] } }) },
     { config: strict({ cors: { origins: ['https://app.example.org'] } }) },
+  ],
+  'sunset-passed': [
+    { config: strict({ deprecation: { entries: [{ ...ENDED, refuseAfterSunset: false }] } }) },
+    { config: strict({ deprecation: { entries: [{ ...ENDED, refuseAfterSunset: true }] } }) },
   ],
   'cors-in-the-clear': [
     { config: strict({ cors: { origins: ['http://app.example.org'] } }) },
