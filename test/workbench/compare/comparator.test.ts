@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { NoiseRule } from '../../../src/workbench/compare/noise.ts';
-import { createIdentities, type Identities } from '../../../src/workbench/compare/identities.ts';
+import type { NoiseRule } from '../../../src/comparison/noise.ts';
+import { createIdentities, type Identities } from '../../../src/comparison/identities.ts';
 import { createWalkSource } from '../../../src/workbench/compare/sources/walk-source.ts';
-import type { Answer, ExchangePair } from '../../../src/workbench/compare/comparator.ts';
+import type { Answer, ExchangePair } from '../../../src/comparison/comparator.ts';
 import { contract } from '../../builders/compiled-contract.ts';
 import { callerOf, compareAt, comparatorFor, readTarget, SETTINGS, withTwoServers, wordsOf } from './two-servers.ts';
 

@@ -1,4 +1,4 @@
-import type { Answer } from '../comparator.ts';
+import type { Answer } from '../../../comparison/comparator.ts';
 import type { NotMade } from '../tally.ts';
 
 /** A request to send to both servers. */

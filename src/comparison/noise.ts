@@ -1,8 +1,8 @@
-import { endOfDay, isDay } from '../../lib/clock.ts';
-import { closestName } from '../../lib/closest-name.ts';
-import { isPlainObject } from '../../lib/plain-object.ts';
-import { readYaml } from '../../lib/read-yaml.ts';
-import { type Fault, syntaxFaults } from '../../engine/model/fault.ts';
+import { endOfDay, isDay } from '../lib/clock.ts';
+import { closestName } from '../lib/closest-name.ts';
+import { isPlainObject } from '../lib/plain-object.ts';
+import { readYaml } from '../lib/read-yaml.ts';
+import { type Fault, syntaxFaults } from '../engine/model/fault.ts';
 
 /** States that the values at one place differ for a reason other than a fault. It never hides anything but values. */
 export interface NoiseRule {
