@@ -6,6 +6,7 @@ import { cors } from './features/cors/cors.ts';
 import { learning } from './features/learning/learning.ts';
 import { ledger } from './features/ledger/ledger.ts';
 import { levels } from './features/levels/levels.ts';
+import { mirror } from './features/mirror/mirror.ts';
 import { rateLimits } from './features/rate-limits/rate-limits.ts';
 import { rehearsal } from './features/rehearsal/rehearsal.ts';
 import { releaseDrift } from './features/release-drift/release-drift.ts';
@@ -24,6 +25,7 @@ const list = [
   operatorConsole,
   cors,
   learning,
+  mirror,
   rateLimits,
   rehearsal,
   releaseDrift,
