@@ -47,6 +47,7 @@ const TOP: Record<keyof PorticoConfig, true> = {
   operations: true,
   rateLimits: true,
   rehearsal: true,
+  mirror: true,
 };
 const CONTRACT: Keys<'contract'> = {
   folder: true,

@@ -4,7 +4,6 @@ import type { Identities } from '../../comparison/identities.ts';
 import { lastingPart } from '../../comparison/lasting-part.ts';
 import type { createTargetReader } from '../../comparison/targets.ts';
 import type { FeatureContext } from '../../engine/feature.ts';
-import type { Cancellation } from '../../engine/model/arrival.ts';
 import { contentType } from '../../engine/model/header-pairs.ts';
 import type { Trace } from '../../engine/model/trace.ts';
 import { UpstreamFailure } from '../../engine/model/upstream-failure.ts';

@@ -34,7 +34,7 @@ import { impersonalProblems, mirrorProblems, type MirrorOptions, options } from 
 import { createRareFirstQueue } from './rare-first-queue.ts';
 
 /** The files that the options name. */
-interface Prepared {
+export interface Prepared {
   readonly ids: readonly IdPair[] | undefined;
   readonly noise: readonly NoiseRule[];
 }
@@ -83,7 +83,10 @@ export const mirror = {
   ],
   prepare: (context) => {
     const value = readFiles(context);
-    return { value, subject: 'the files of the mirror', version: JSON.stringify(value) };
+    return {
+      ...{ value, subject: 'the files of the mirror', version: JSON.stringify(value) },
+      warnings: ({ operations }) => unknownOperations(value.noise, operations, context),
+    };
   },
   dependsOn: ({ upstream, mode }) => [upstream, mode],
   start(context) {
@@ -285,6 +288,25 @@ function serviceOf({ credentials, username = '', passwordFile = '' }: MirrorOpti
   if (credentials !== 'service') return undefined;
   const reading = readSecretFile(passwordFile);
   return 'text' in reading ? toAuthorization(username, reading.text) : undefined;
+}
+
+/** Returns a warning for each noise rule whose operation is not in the contract. */
+function unknownOperations(
+  rules: readonly NoiseRule[],
+  operations: readonly Pick<Operation, 'id'>[],
+  { settings }: Pick<PrepareContext<MirrorOptions>, 'settings'>,
+): readonly Fault[] {
+  const known = new Set(operations.map(({ id }) => id));
+  return rules.flatMap(({ operation, at }) =>
+    known.has(operation)
+      ? []
+      : [
+          {
+            ...settings.placeOf('/mirror/noiseFile'),
+            message: `the rule for ${operation} ${at} never applies: the contract has no such operation`,
+          },
+        ],
+  );
 }
 
 /** Reads the files of id pairs and noise rules. Throws a StartFault with all of their errors. */
