@@ -220,7 +220,10 @@ export function createMirrorCounts(clock: Clock): MirrorCounts {
       // The ledger has the others, too.
       if (findings.size >= MAX_FINDINGS) return;
       const times = { firstSeenAt: now, lastSeenAt: now, count: 1 };
-      findings.set(fingerprint, { ...cell, fingerprint, keyword, at, message, verdicts, old, new: next, ...times });
+      // Only these members: the cell may be an exchange with all of its data.
+      const { operation, status, role } = cell;
+      const what = { operation, status, role, fingerprint, keyword, at, message, verdicts };
+      findings.set(fingerprint, { ...what, old, new: next, ...times });
     },
     comparedOf,
     comparedLately(id) {
