@@ -146,14 +146,28 @@ describe('the mirror', () => {
     await gateway.call(LIST);
     await settled(1);
     const [entry] = await entries();
-    const reply = await gateway.admin(`/console/api/violations/${entry?.fingerprint}/accept`, {
-      method: 'POST',
-      body: JSON.stringify({ owner: 'web', reason: 'renamed' }),
-      headers: { 'Content-Type': 'application/json', Origin: gateway.adminUrl },
-    });
-    expect(reply.text).toContain('accepted');
+    await gateway.gateway.baseline?.accept({ fingerprint: entry?.fingerprint ?? '', owner: 'web', reason: 'renamed', summary: '' });
     await gateway.call(LIST);
     expect(await settled(2)).toMatchObject({ different: 2, accepted: 1 });
+  });
+
+  it('never counts a leak as accepted, even if the baseline contains it', async () => {
+    const baseline = join(tempFolder(), 'baseline.yaml');
+    writeFileSync(baseline, 'accepted: []\n');
+    const denied = { status: 403, json: { error: 'You do not have permission to view this.' } };
+    const { gateway, settled, entries, shown } = await start(
+      exampleResponse,
+      {},
+      { first: () => denied, config: { contract: { baseline } } },
+    );
+    await gateway.call(LIST);
+    await settled(1);
+    const [entry] = await entries();
+    expect(entry).toMatchObject({ keyword: 'compare-leak', status: 403 });
+    await gateway.gateway.baseline?.accept({ fingerprint: entry?.fingerprint ?? '', owner: 'web', reason: 'known', summary: '' });
+    await gateway.call(LIST);
+    expect(await settled(2)).toMatchObject({ different: 2, accepted: 0, atMost: 1 });
+    expect((await shown()).findings).toMatchObject([{ accepted: false, count: 2 }]);
   });
 
   it('never sends writes, HEAD requests or requests for undocumented paths', async () => {
