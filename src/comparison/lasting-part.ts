@@ -2,7 +2,6 @@ import type { Difference, PairResult } from './comparator.ts';
 
 /** Returns the second result with only those differences that the first one has, too. The others were races. */
 export function lastingPart(first: PairResult, second: PairResult): PairResult {
-  const keyOf = ({ kind, place }: Difference) => `${kind} ${place.location} ${place.at}`;
   const known = new Set(first.differences.map(keyOf));
   const differences = second.differences.filter((one) => known.has(keyOf(one)) || one.mutedBy !== undefined);
   const isDifferent = differences.some(({ mutedBy }) => mutedBy === undefined);
@@ -14,3 +13,5 @@ export function lastingPart(first: PairResult, second: PairResult): PairResult {
     accept: () => second.accept(differences),
   };
 }
+
+const keyOf = ({ kind, place }: Difference) => `${kind} ${place.location} ${place.at}`;

@@ -21,8 +21,7 @@ export interface CandidateRequest {
 
 /** The second server's response, or why there is none. `isSent` is false if no request was sent. */
 export type CandidateAnswer =
-  | { readonly answer: Answer; readonly seconds: number }
-  | { readonly because: string; readonly isSent: boolean };
+  { readonly answer: Answer; readonly seconds: number } | { readonly because: string; readonly isSent: boolean };
 
 /** The client of the second server. It has connections, limits and a circuit of its own. */
 export interface Candidate {
@@ -122,5 +121,7 @@ function limitsOf({ timeouts, maxResponseBytes, concurrency, circuit }: MirrorOp
 function withPrefix(target: string, prefix: MirrorOptions['prefix']): string {
   if (prefix === undefined || !target.startsWith(prefix.from)) return target;
   const rest = target.slice(prefix.from.length);
-  return rest === '' || rest.startsWith('/') || rest.startsWith('?') ? `${prefix.to}${rest === '' ? '/' : rest}` : target;
+  return rest === '' || rest.startsWith('/') || rest.startsWith('?')
+    ? `${prefix.to}${rest === '' ? '/' : rest}`
+    : target;
 }

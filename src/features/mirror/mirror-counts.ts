@@ -116,7 +116,11 @@ export interface MirrorCounts {
   compared(cell: Cell, compared: Compared): void;
   notComparable(cell: Cell, because: string): void;
   notMade(cell: Cell, because: NotMade): void;
-  found(cell: Cell, finding: Pick<Finding, 'fingerprint' | 'keyword' | 'at' | 'message' | 'verdicts'>, shown: Pick<Difference, 'old' | 'new'>): void;
+  found(
+    cell: Cell,
+    finding: Pick<Finding, 'fingerprint' | 'keyword' | 'at' | 'message' | 'verdicts'>,
+    shown: Pick<Difference, 'old' | 'new'>,
+  ): void;
   /** Returns how often an operation has been compared. */
   comparedOf(operation: string): number;
   /** Returns how often an operation has been compared in this hour. */
@@ -171,7 +175,10 @@ export function createMirrorCounts(clock: Clock): MirrorCounts {
       because: new Map<string, number>(),
       callers: new Uint8Array(DISTINCT_BYTES),
       latency: { old: noLatency(), new: noLatency() },
-      ...{ unconfirmed: 0, undecided: 0, hour: 0, lately: 0 },
+      unconfirmed: 0,
+      undecided: 0,
+      hour: 0,
+      lately: 0,
     };
     operations.set(id, known);
     return known;
@@ -182,6 +189,28 @@ export function createMirrorCounts(clock: Clock): MirrorCounts {
     rowOf(cell)[outcome] += 1;
     increase(operationOf(cell.operation).because, because);
     increase(leftOut, because);
+  };
+  const readinessOf = (operation: string): Readiness => {
+    const own = operationOf(operation);
+    const sums = { equal: 0, different: 0, muted: 0, notComparable: 0, notMade: 0, accepted: 0, races: 0 };
+    for (const row of ownRows(operation))
+      for (const name of [...OUTCOMES, 'accepted', 'races'] as const) sums[name] += row[name];
+    const compared = sums.equal + sums.different + sums.muted;
+    const exchanges = compared + sums.notComparable + sums.notMade;
+    return {
+      operation,
+      exchanges,
+      compared,
+      ...sums,
+      unconfirmed: own.unconfirmed,
+      undecided: own.undecided,
+      coverage: exchanges === 0 ? 0 : compared / exchanges,
+      callers: estimateDistinct(own.callers),
+      atMost: upperShare(sums.different - sums.accepted, compared),
+      verdicts: Object.fromEntries(own.verdicts),
+      because: Object.fromEntries(own.because),
+      latency: own.latency,
+    };
   };
   return {
     since,
@@ -230,29 +259,7 @@ export function createMirrorCounts(clock: Clock): MirrorCounts {
       const own = operations.get(id);
       return own === undefined || own.hour !== hourOf(clock()) ? 0 : own.lately;
     },
-    readiness: () =>
-      [...new Set([...rows.values()].map(({ operation }) => operation))].toSorted().map((operation): Readiness => {
-        const own = operationOf(operation);
-        const sum = (name: Exclude<keyof CountRow, keyof Cell>) =>
-          ownRows(operation).reduce((all, row) => all + row[name], 0);
-        const [equal, different, muted, accepted] = [sum('equal'), sum('different'), sum('muted'), sum('accepted')];
-        const compared = equal + different + muted;
-        const exchanges = compared + sum('notComparable') + sum('notMade');
-        return {
-          ...{ operation, exchanges, compared, equal, muted, different, accepted },
-          races: sum('races'),
-          unconfirmed: own.unconfirmed,
-          undecided: own.undecided,
-          notComparable: sum('notComparable'),
-          notMade: sum('notMade'),
-          coverage: exchanges === 0 ? 0 : compared / exchanges,
-          callers: estimateDistinct(own.callers),
-          atMost: upperShare(different - accepted, compared),
-          verdicts: Object.fromEntries(own.verdicts),
-          because: Object.fromEntries(own.because),
-          latency: own.latency,
-        };
-      }),
+    readiness: () => [...new Set([...rows.values()].map(({ operation }) => operation))].toSorted().map(readinessOf),
     rows: () => [...rows.values()],
     findings: () => [...findings.values()].toSorted((a, b) => b.lastSeenAt - a.lastSeenAt),
     leftOut: () => leftOut,

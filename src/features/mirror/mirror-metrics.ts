@@ -84,16 +84,17 @@ interface MetricSources {
 
 /** Registers the metrics of a mirror. */
 export function registerMetrics(metrics: FeatureMetrics, { counts, mirrored, isPaused, waiting }: MetricSources): void {
-  const ofEach = (valuesOf: (row: Readiness) => readonly (readonly [label: string | undefined, value: number])[]) => () => {
-    const known = new Map(counts.readiness().map((row) => [row.operation, row]));
-    return [...mirrored].flatMap((operation) => {
-      const row = known.get(operation);
-      return (row === undefined ? [] : valuesOf(row)).map(([label, value]): MetricRow => [
-        label === undefined ? [operation] : [operation, label],
-        value,
-      ]);
-    });
-  };
+  const ofEach =
+    (valuesOf: (row: Readiness) => readonly (readonly [label: string | undefined, value: number])[]) => () => {
+      const known = new Map(counts.readiness().map((row) => [row.operation, row]));
+      return [...mirrored].flatMap((operation) => {
+        const row = known.get(operation);
+        return (row === undefined ? [] : valuesOf(row)).map(([label, value]): MetricRow => [
+          label === undefined ? [operation] : [operation, label],
+          value,
+        ]);
+      });
+    };
   metrics.read(
     EXCHANGES,
     ofEach((row) => OUTCOMES.map((outcome) => [outcome, row[outcome]] as const)),

@@ -5,7 +5,7 @@ import type { IsAccepted } from '../../engine/model/acceptance.ts';
 import type { UpstreamAddress } from '../../engine/upstream/upstream-url.ts';
 import { LEAK } from '../../comparison/difference-violation.ts';
 import type { Candidate } from './candidate.ts';
-import { LATENCY_BOUNDS, type MirrorCounts } from './mirror-counts.ts';
+import { type Finding, LATENCY_BOUNDS, type MirrorCounts } from './mirror-counts.ts';
 import type { MirrorOptions } from './options.ts';
 
 /** What operators see of a mirror. */
@@ -31,6 +31,9 @@ export function mirrorPage(shown: ShownMirror): OperatorPage {
 
 /** Returns the router of the page's data, which is also a part of the admin side. */
 export function mirrorRouter({ counts, given, address, candidate, isAccepted }: ShownMirror): Router {
+  // Nobody can accept a leak.
+  const accepts = ({ fingerprint, keyword, status }: Finding) =>
+    keyword !== LEAK && isAccepted({ fingerprint, check: 'responses', status: status >= 500 ? undefined : status });
   return express.Router().get('/', (_req, res) => {
     const { label, share, floor, credentials } = given;
     res.json({
@@ -44,16 +47,7 @@ export function mirrorRouter({ counts, given, address, candidate, isAccepted }: 
       latencyBounds: LATENCY_BOUNDS,
       operations: counts.readiness(),
       rows: counts.rows(),
-      findings: counts.findings().map((finding) => ({
-        ...finding,
-        accepted:
-          finding.keyword !== LEAK &&
-          isAccepted({
-            fingerprint: finding.fingerprint,
-            check: 'responses',
-            status: finding.status >= 500 ? undefined : finding.status,
-          }),
-      })),
+      findings: counts.findings().map((finding) => Object.assign({ accepted: accepts(finding) }, finding)),
     });
   });
 }

@@ -41,8 +41,7 @@ export interface Prepared {
 
 /** What is known of an exchange before the client has its response. */
 type Noted = { readonly role: string; readonly caller: number } & (
-  | { readonly leftOut: NotMade }
-  | Pick<MirroredExchange, 'exchange' | 'answer' | 'authorization'>
+  { readonly leftOut: NotMade } | Pick<MirroredExchange, 'exchange' | 'answer' | 'authorization'>
 );
 
 const NOTED = createTraceSlot<Noted | undefined>();
@@ -84,7 +83,9 @@ export const mirror = {
   prepare: (context) => {
     const value = readFiles(context);
     return {
-      ...{ value, subject: 'the files of the mirror', version: JSON.stringify(value) },
+      value,
+      subject: 'the files of the mirror',
+      version: JSON.stringify(value),
       warnings: ({ operations }) => unknownOperations(value.noise, operations, context),
     };
   },
@@ -94,7 +95,7 @@ export const mirror = {
     if (given.share === 0 && given.floor === 0) return undefined;
     const address = addressOf(given.url);
     const counts = countsFor(
-      lasting(() => ({ current: undefined }) as LastingCounts),
+      lasting((): LastingCounts => ({ current: undefined })),
       `${given.url} ${given.label}`,
       () => createMirrorCounts(clock),
     );
@@ -102,7 +103,9 @@ export const mirror = {
     const { signal } = closing;
     const budget = createBudget(given.budget, clock);
     const candidate = createCandidate({
-      ...{ options: given, address, clock },
+      options: given,
+      address,
+      clock,
       received: budget.spend,
       onCircuit: ({ opened }) =>
         opened
@@ -113,7 +116,12 @@ export const mirror = {
     const ids = createIdentities(prepared?.ids === undefined ? 'same' : 'given', prepared?.ids);
     const parts: MirrorParts = {
       ...context,
-      ...{ candidate, ids, budget, counts, transparent, signal },
+      candidate,
+      ids,
+      budget,
+      counts,
+      transparent,
+      signal,
       label: given.label,
       askAgainMs: given.askAgainMs,
       maxResponseBytes: given.maxResponseBytes,
@@ -130,7 +138,7 @@ export const mirror = {
         new: sideOf(address, given.addresses, given.zone),
         eachAlone: true,
       }),
-      pause: async (ms, stop) => void (await sleep(ms, undefined, { signal: stop, ref: false }).catch(() => undefined)),
+      pause: (ms, stop) => sleep(ms, undefined, { signal: stop, ref: false }).catch(() => undefined),
     };
     const note = createNote(context.options, {
       counts,
@@ -203,7 +211,16 @@ export const mirror = {
         const because = incomparable(trace, answer.status, answer.body.length, given.maxResponseBytes);
         if (because !== undefined) return counts.notComparable(cell, because);
         if (signal.aborted) return counts.notMade(cell, 'interrupted');
-        const item = { ...cell, exchange, trace, authorization, answer, bytes: answer.body.length, caller, at: clock() };
+        const item = {
+          ...cell,
+          exchange,
+          trace,
+          authorization,
+          answer,
+          bytes: answer.body.length,
+          caller,
+          at: clock(),
+        };
         for (const dropped of queue.add(item)) counts.notMade(dropped, 'queue full');
         pump();
       },
@@ -259,7 +276,10 @@ function leaveOutUnnoted(cell: Parameters<MirrorCounts['notMade']>[0], trace: Tr
     return counts.notMade(cell, 'stored page');
   if (cache?.status === 'coalesced') return counts.notMade(cell, 'shared response');
   if (upstream === undefined) return undefined;
-  counts.notComparable(cell, upstream.status === undefined ? 'old server: no response' : 'old server: response not read');
+  counts.notComparable(
+    cell,
+    upstream.status === undefined ? 'old server: no response' : 'old server: response not read',
+  );
 }
 
 /** The statuses of responses that depend on what the client has stored. */

@@ -90,10 +90,16 @@ export const options = Type.Object(
     prefix: Type.Optional(
       Type.Object(
         {
-          from: Type.String({ pattern: '^(?:/[A-Za-z0-9._~-]+)+$', description: 'Beginning of the path, such as `/services/v2`.' }),
+          from: Type.String({
+            pattern: '^(?:/[A-Za-z0-9._~-]+)+$',
+            description: 'Beginning of the path, such as `/services/v2`.',
+          }),
           to: Type.String({ pattern: '^(?:/[A-Za-z0-9._~-]+)*$', description: 'What replaces it; may be empty.' }),
         },
-        { additionalProperties: false, description: 'A beginning of the path that is another one on the second server.' },
+        {
+          additionalProperties: false,
+          description: 'A beginning of the path that is another one on the second server.',
+        },
       ),
     ),
     headers: Type.Array(
@@ -116,7 +122,8 @@ export const options = Type.Object(
     idsFile: Type.Optional(
       Type.String({
         minLength: 1,
-        description: 'File of id pairs (kind,old,new), as `portico compare --save-ids` writes it. Default: ids are equal.',
+        description:
+          'File of id pairs (kind,old,new), as `portico compare --save-ids` writes it. Default: ids are equal.',
       }),
     ),
     noiseFile: Type.Optional(
@@ -166,7 +173,11 @@ export const options = Type.Object(
           description: 'Longest wait. A later comparison would only show what has changed in the meantime.',
         }),
       },
-      { ...closed, description: 'The exchanges that wait for the budget. Beyond a limit, those of frequent operations are dropped.' },
+      {
+        ...closed,
+        description:
+          'The exchanges that wait for the budget. Beyond a limit, those of frequent operations are dropped.',
+      },
     ),
     askAgainMs: Type.Integer({
       minimum: 0,
@@ -180,7 +191,8 @@ export const options = Type.Object(
           minimum: 1,
           maximum: 1000,
           default: 10,
-          description: 'Number of consecutive failures of the second server after which nothing is mirrored for a while.',
+          description:
+            'Number of consecutive failures of the second server after which nothing is mirrored for a while.',
         }),
         openSeconds: Type.Integer({ minimum: 1, maximum: 3600, default: 30, description: 'Length of the pause.' }),
       },
@@ -199,8 +211,21 @@ export type MirrorOptions = Static<typeof options>;
 
 /** The headers that the mirror sets itself, or that belong to a connection or to a client. */
 const RESERVED: ReadonlySet<string> = new Set([
-  ...['authorization', 'cookie', 'host', 'content-length', 'connection', 'transfer-encoding', 'upgrade', 'expect'],
-  ...['keep-alive', 'proxy-authorization', 'proxy-connection', 'te', 'trailer', 'content-type', 'accept-encoding'],
+  'authorization',
+  'cookie',
+  'host',
+  'content-length',
+  'connection',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'content-type',
+  'accept-encoding',
 ]);
 
 /** Returns the errors in combinations of options. */
@@ -214,7 +239,10 @@ export function mirrorProblems(given: MirrorOptions, settings: Pick<Settings, 'u
     const { host } = new URL(given.url);
     if (given.credentials === 'forward' && given.forwardTo !== host)
       problem('forwardTo', 'must be the host of mirror.url, because callers’ passwords are sent there', host);
-    const old = settings.upstream.url === undefined ? undefined : parseUpstreamUrl(settings.upstream.url, { source: '', pointer: '' });
+    const old =
+      settings.upstream.url === undefined
+        ? undefined
+        : parseUpstreamUrl(settings.upstream.url, { source: '', pointer: '' });
     if (old !== undefined && 'address' in old && urlOf(old.address) === urlOf(parsed.address))
       problem('url', 'is the address of the upstream itself', 'name the second server');
   }

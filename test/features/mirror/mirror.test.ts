@@ -5,7 +5,12 @@ import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { cleanUpAfterFile } from '../../builders/clean-up.ts';
 import { exampleResponse } from '../../builders/example-response.ts';
-import { type FakeHandler, type FakeResponse, type FakeUpstream, startFakeUpstream } from '../../builders/fake-upstream.ts';
+import {
+  type FakeHandler,
+  type FakeResponse,
+  type FakeUpstream,
+  startFakeUpstream,
+} from '../../builders/fake-upstream.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../../builders/test-gateway.ts';
 import { eventually, until } from '../../builders/until.ts';
@@ -19,11 +24,23 @@ const ALL = {
   budget: { requestsPerSecond: 1000, bytesPerSecond: 1_000_000_000 },
 };
 
+/** What is counted of an operation. */
+interface Row {
+  readonly operation: string;
+  readonly because: Readonly<Record<string, number>>;
+  readonly exchanges: number;
+  readonly equal: number;
+  readonly different: number;
+  readonly muted: number;
+  readonly notComparable: number;
+  readonly notMade: number;
+}
+
 /** What the admin side says about the mirror. */
 interface Shown {
-  readonly operations: readonly Readonly<Record<string, any>>[];
-  readonly rows: readonly Readonly<Record<string, any>>[];
-  readonly findings: readonly Readonly<Record<string, any>>[];
+  readonly operations: readonly Row[];
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  readonly findings: readonly Readonly<Record<string, unknown>>[];
   readonly paused: boolean;
   readonly label: string;
 }
@@ -62,12 +79,12 @@ function observe(gateway: TestGateway) {
   const shown = () => shownOf(gateway);
   /** Waits until this many exchanges of an operation have an outcome, and returns its row. */
   const settled = async (exchanges: number, operation = 'listQuestions') => {
-    let row: Readonly<Record<string, any>> | undefined;
+    let row: Row | undefined;
     await eventually(async () => {
-      row = (await shown()).operations.find((one) => one['operation'] === operation);
-      return (row?.['exchanges'] ?? 0) >= exchanges;
+      row = (await shown()).operations.find((one) => one.operation === operation);
+      return (row?.exchanges ?? 0) >= exchanges;
     });
-    return row ?? {};
+    return row as Row;
   };
   const entries = async () => {
     const snapshot = await gateway.gateway.services.records.snapshot();
@@ -92,7 +109,14 @@ describe('the mirror', () => {
     const { gateway, candidate, upstream, settled, entries } = await start();
     const reply = await gateway.call(`${LIST}?page=1&pageSize=5`, { headers: { Cookie: 'theme=dark' } });
     expect(reply.status).toBe(200);
-    expect(await settled(1)).toMatchObject({ compared: 1, equal: 1, different: 0, notMade: 0, coverage: 1, callers: 1 });
+    expect(await settled(1)).toMatchObject({
+      compared: 1,
+      equal: 1,
+      different: 0,
+      notMade: 0,
+      coverage: 1,
+      callers: 1,
+    });
     expect(upstream.requests.map(({ path }) => path)).toEqual([LIST]);
     const [mirrored, ...others] = candidate.requests;
     expect(others).toEqual([]);
@@ -109,7 +133,9 @@ describe('the mirror', () => {
     await gateway.call(LIST);
     expect(await settled(1)).toMatchObject({ compared: 1, different: 1, accepted: 0, races: 0, unconfirmed: 0 });
     const found = await entries();
-    expect(found).toMatchObject([{ operation: 'listQuestions', at: '/list/*/title', keyword: 'compare-value', count: 1 }]);
+    expect(found).toMatchObject([
+      { operation: 'listQuestions', at: '/list/*/title', keyword: 'compare-value', count: 1 },
+    ]);
     expect(found[0]?.samples[0]?.found).toMatch(/^2\.17: old: text of \d+ characters; new: text of 14 characters/);
     const { findings } = await shown();
     expect(findings).toMatchObject([{ fingerprint: found[0]?.fingerprint, at: '/list/*/title', accepted: false }]);
@@ -120,7 +146,9 @@ describe('the mirror', () => {
     let asked = 0;
     const { gateway, settled, entries, candidate } = await start((request) => {
       asked += 1;
-      return asked === 1 ? withItem((item) => Object.assign(item, { title: 'late' }))(request, undefined as never) : exampleResponse(request);
+      return asked === 1
+        ? withItem((item) => Object.assign(item, { title: 'late' }))(request, undefined as never)
+        : exampleResponse(request);
     });
     await gateway.call(LIST);
     expect(await settled(1)).toMatchObject({ equal: 1, different: 0, races: 1 });
@@ -146,7 +174,13 @@ describe('the mirror', () => {
     await gateway.call(LIST);
     await settled(1);
     const [entry] = await entries();
-    await gateway.gateway.baseline?.accept({ fingerprint: entry?.fingerprint ?? '', owner: 'web', reason: 'renamed', summary: '' });
+    await gateway.gateway.baseline?.accept({
+      fingerprint: entry?.fingerprint ?? '',
+      owner: 'web',
+      reason: 'renamed',
+      expires: undefined,
+      summary: 'a difference',
+    });
     await gateway.call(LIST);
     expect(await settled(2)).toMatchObject({ different: 2, accepted: 1 });
   });
@@ -164,7 +198,13 @@ describe('the mirror', () => {
     await settled(1);
     const [entry] = await entries();
     expect(entry).toMatchObject({ keyword: 'compare-leak', status: 403 });
-    await gateway.gateway.baseline?.accept({ fingerprint: entry?.fingerprint ?? '', owner: 'web', reason: 'known', summary: '' });
+    await gateway.gateway.baseline?.accept({
+      fingerprint: entry?.fingerprint ?? '',
+      owner: 'web',
+      reason: 'known',
+      expires: undefined,
+      summary: 'a difference',
+    });
     await gateway.call(LIST);
     expect(await settled(2)).toMatchObject({ different: 2, accepted: 0, atMost: 1 });
     expect((await shown()).findings).toMatchObject([{ accepted: false, count: 2 }]);
@@ -181,10 +221,14 @@ describe('the mirror', () => {
   });
 
   it('counts stored pages as not made, because nothing was compared', async () => {
-    const { gateway, candidate, settled } = await start(exampleResponse, {}, {
-      config: { mode: 'staging', authentication: { verifier: 'file' } },
-      keepAccounts: true,
-    });
+    const { gateway, candidate, settled } = await start(
+      exampleResponse,
+      {},
+      {
+        config: { mode: 'staging', authentication: { verifier: 'file' } },
+        keepAccounts: true,
+      },
+    );
     await gateway.call(LIST);
     await settled(1);
     await gateway.call(LIST);
@@ -203,7 +247,7 @@ describe('whose requests are mirrored', () => {
     expect(requests.size).toBeGreaterThan(0);
     expect(requests.size).toBeLessThan(users.length);
     for (const own of requests.values()) expect(own).toHaveLength(3);
-    expect(row['because']).toEqual({ 'caller not chosen': 36 - candidate.requests.length });
+    expect(row.because).toEqual({ 'caller not chosen': 36 - candidate.requests.length });
     expect((await shown()).rows.length).toBeGreaterThan(0);
   });
 
@@ -211,8 +255,13 @@ describe('whose requests are mirrored', () => {
     const { createCallerNumbers } = await import('../../../src/features/mirror/choose-callers.ts');
     const arrival = { clientAddress: '192.0.2.1' };
     const named = (name: string) =>
-      ({ arrival, principal: { kind: 'verified', name, audience: `caller:${name}`, authorization: undefined } }) as const;
-    const numbers = ['', '', 'other'].map((seed) => ['ada', 'bob', 'eve'].map((name) => createCallerNumbers(seed)(named(name))));
+      ({
+        arrival,
+        principal: { kind: 'verified', name, audience: `caller:${name}`, authorization: undefined },
+      }) as const;
+    const numbers = ['', '', 'other'].map((seed) =>
+      ['ada', 'bob', 'eve'].map((name) => createCallerNumbers(seed)(named(name))),
+    );
     expect(numbers[0]).toEqual(numbers[1]);
     expect(numbers[0]).not.toEqual(numbers[2]);
     expect(createCallerNumbers('')(named('ADA'))).toBe(numbers[0]?.[0]);
@@ -268,7 +317,10 @@ describe('the request to the second server', () => {
     });
     await gateway.call(`${LIST}?page=1`);
     expect(await settled(1)).toMatchObject({ equal: 1 });
-    expect(candidate.requests[0]).toMatchObject({ target: '/api/v3/question.json?page=1', headers: { 'x-tenant': 'qa' } });
+    expect(candidate.requests[0]).toMatchObject({
+      target: '/api/v3/question.json?page=1',
+      headers: { 'x-tenant': 'qa' },
+    });
   });
 
   it('cannot set a header that belongs to a client or a connection', async () => {
@@ -319,7 +371,12 @@ describe('a second server that misbehaves', () => {
         socket.write(`${HEAD}Transfer-Encoding: chunked\r\n\r\n`);
         const part = Buffer.alloc(MIB, ' ');
         const send = () => {
-          while (!socket.destroyed && socket.write(`${MIB.toString(16)}\r\n`) && socket.write(part) && socket.write('\r\n'));
+          while (
+            !socket.destroyed &&
+            socket.write(`${MIB.toString(16)}\r\n`) &&
+            socket.write(part) &&
+            socket.write('\r\n')
+          );
           socket.once('drain', send);
         };
         send();
@@ -354,7 +411,8 @@ describe('a second server that misbehaves', () => {
     // The test would reach its own time limit if a client waited for the second server.
     const gateway = await gatewayTo(upstream, second.url, {
       timeouts: { headersMs: 60_000, totalMs: 60_000 },
-      ...{ concurrency: 1, queue: { exchanges: 2 } },
+      concurrency: 1,
+      queue: { exchanges: 2 },
     });
     for (let call = 0; call < 8; call += 1) expect((await gateway.call(LIST)).status).toBe(200);
     expect(await observe(gateway).settled(5)).toMatchObject({ notMade: 5, because: { 'queue full': 5 } });
@@ -380,10 +438,14 @@ describe('a second server that misbehaves', () => {
   });
 
   it('and refuses everybody is reported as a difference of permissions, and the client’s credential stays verified', async () => {
-    const { gateway, settled, entries } = await start(() => ({ status: 401, json: { error: 'Bad credentials' } }), {}, {
-      config: { mode: 'staging', authentication: { verifier: 'file' } },
-      keepAccounts: true,
-    });
+    const { gateway, settled, entries } = await start(
+      () => ({ status: 401, json: { error: 'Bad credentials' } }),
+      {},
+      {
+        config: { mode: 'staging', authentication: { verifier: 'file' } },
+        keepAccounts: true,
+      },
+    );
     expect((await gateway.call(`${LIST}?page=1`)).status).toBe(200);
     expect(await settled(1)).toMatchObject({ different: 1 });
     expect((await gateway.call(`${LIST}?pageSize=5`)).status).toBe(200);
@@ -399,7 +461,7 @@ describe('a second server that misbehaves', () => {
       await observe(gateway).settled(call);
     }
     const row = await observe(gateway).settled(4);
-    expect(row['because']).toEqual({ 'new server: connection reset': 2, 'second server paused': 2 });
+    expect(row.because).toEqual({ 'new server: connection reset': 2, 'second server paused': 2 });
     expect(await gateway.metric('portico_mirror_paused')).toBe(1);
     expect((await shownOf(gateway)).paused).toBe(true);
   });
@@ -428,7 +490,8 @@ describe('the counts', () => {
     await gateway.call(LIST);
     await settled(1);
     const forward = { credentials: 'forward', forwardTo: new URL(candidate.url).host };
-    const reload = (mirror: object) => gateway.reload({ config: { mirror: { url: candidate.url, ...ALL, ...forward, ...mirror } } });
+    const reload = (mirror: object) =>
+      gateway.reload({ config: { mirror: { url: candidate.url, ...ALL, ...forward, ...mirror } } });
     await reload({ concurrency: 3 });
     await gateway.call(LIST);
     expect(await settled(2)).toMatchObject({ equal: 2 });

@@ -15,8 +15,7 @@ export function Page({ shownError }) {
     <h1>Mirror</h1>
     <p class="muted">
       ${data.label} at ${data.url}, compared with the upstream since ${dateTime(Date.parse(data.since))}, on this
-      gateway.
-      ${data.paused ? ' Nothing is mirrored at the moment, because the second server fails.' : ''}
+      gateway. ${data.paused ? ' Nothing is mirrored at the moment, because the second server fails.' : ''}
     </p>
     <${Trouble} error=${error} shownError=${shownError} />
     <h2>Readiness</h2>

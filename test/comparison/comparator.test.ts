@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { NoiseRule } from '../../../src/comparison/noise.ts';
-import { createIdentities, type Identities } from '../../../src/comparison/identities.ts';
-import { createWalkSource } from '../../../src/workbench/compare/sources/walk-source.ts';
-import type { Answer, ExchangePair } from '../../../src/comparison/comparator.ts';
-import { contract } from '../../builders/compiled-contract.ts';
-import { callerOf, compareAt, comparatorFor, readTarget, SETTINGS, withTwoServers, wordsOf } from './two-servers.ts';
+import type { NoiseRule } from '../../src/comparison/noise.ts';
+import { createIdentities, type Identities } from '../../src/comparison/identities.ts';
+import { createWalkSource } from '../../src/workbench/compare/sources/walk-source.ts';
+import type { Answer, ExchangePair } from '../../src/comparison/comparator.ts';
+import { contract } from '../builders/compiled-contract.ts';
+import { callerOf, compareAt, comparatorFor, readTarget, SETTINGS, withTwoServers, wordsOf } from '../workbench/compare/two-servers.ts';
 
 const servers = withTwoServers();
 const urls = () => ({ old: servers().old.url, new: servers().new.url });

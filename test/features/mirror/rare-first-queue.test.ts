@@ -1,36 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createBudget } from '../../../src/features/mirror/budget.ts';
 import { createRareFirstQueue } from '../../../src/features/mirror/rare-first-queue.ts';
-import { createTestClock } from '../../builders/test-clock.ts';
-
-describe('the budget of the mirror', () => {
-  it('allows so many requests per second, and says when the next one is possible', () => {
-    const clock = createTestClock();
-    const budget = createBudget({ requestsPerSecond: 2, bytesPerSecond: 1024 }, clock);
-    expect([budget.take(), budget.take(), budget.take()]).toEqual([true, true, false]);
-    expect(budget.waitMs()).toBe(500);
-    clock.advance(0.5);
-    expect([budget.waitMs(), budget.take(), budget.take()]).toEqual([0, true, false]);
-  });
-
-  it('recovers from a large response before the next request', () => {
-    const clock = createTestClock();
-    const budget = createBudget({ requestsPerSecond: 1000, bytesPerSecond: 1000 }, clock);
-    budget.spend(3000);
-    expect(budget.take()).toBe(false);
-    clock.advance(1.5);
-    expect(budget.take()).toBe(false);
-    clock.advance(0.6);
-    expect(budget.take()).toBe(true);
-  });
-
-  it('never saves up more than one second', () => {
-    const clock = createTestClock();
-    const budget = createBudget({ requestsPerSecond: 2, bytesPerSecond: 1024 }, clock);
-    clock.advance(3600);
-    expect([budget.take(), budget.take(), budget.take()]).toEqual([true, true, false]);
-  });
-});
 
 describe('the queue of the mirror', () => {
   const compared: Readonly<Record<string, number>> = { common: 100, rare: 1 };
@@ -40,7 +9,8 @@ describe('the queue of the mirror', () => {
 
   it('yields the operations that have been compared least first, and each in order', () => {
     const waiting = queue({ exchanges: 10, bytes: 100 });
-    for (const one of [item('common', 'a'), item('rare', 'b'), item('common', 'c'), item('rare', 'd')]) waiting.add(one);
+    for (const one of [item('common', 'a'), item('rare', 'b'), item('common', 'c'), item('rare', 'd')])
+      waiting.add(one);
     const names = Array.from({ length: 5 }, () => waiting.take()?.name);
     expect(names).toEqual(['b', 'd', 'a', 'c', undefined]);
   });
