@@ -3,6 +3,8 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { mirror } from '../../../src/features/mirror/mirror.ts';
+import type { MirrorOptions } from '../../../src/features/mirror/options.ts';
 import { cleanUpAfterFile } from '../../builders/clean-up.ts';
 import { exampleResponse } from '../../builders/example-response.ts';
 import {
@@ -11,6 +13,7 @@ import {
   type FakeUpstream,
   startFakeUpstream,
 } from '../../builders/fake-upstream.ts';
+import { createTestClock } from '../../builders/test-clock.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../../builders/test-gateway.ts';
 import { eventually, until } from '../../builders/until.ts';
@@ -51,19 +54,19 @@ const shownOf = async (gateway: TestGateway): Promise<Shown> =>
 /** Starts two servers and a gateway that mirrors. By default, clients' passwords may be forwarded. */
 async function start(
   second: FakeHandler = exampleResponse,
-  mirror: object = {},
+  options: object = {},
   { first = exampleResponse, ...more }: Partial<TestGatewayOptions> & { readonly first?: FakeHandler } = {},
 ) {
   const upstream = await startFakeUpstream(first);
   const candidate = await startFakeUpstream(second);
-  const gateway = await gatewayTo(upstream, candidate.url, mirror, more);
+  const gateway = await gatewayTo(upstream, candidate.url, options, more);
   return { upstream, candidate, gateway, ...observe(gateway) };
 }
 
 async function gatewayTo(
   upstream: FakeUpstream,
   url: string,
-  mirror: object,
+  options: object,
   more: Partial<TestGatewayOptions> = {},
 ): Promise<TestGateway> {
   const forward = { credentials: 'forward', forwardTo: new URL(url).host };
@@ -71,7 +74,7 @@ async function gatewayTo(
     upstream,
     real: true,
     ...more,
-    config: { ...more.config, mirror: { url, ...ALL, ...forward, ...mirror } },
+    config: { ...more.config, mirror: { url, ...ALL, ...forward, ...options } },
   });
 }
 
@@ -208,6 +211,47 @@ describe('the mirror', () => {
     await gateway.call(LIST);
     expect(await settled(2)).toMatchObject({ different: 2, accepted: 0, atMost: 1 });
     expect((await shown()).findings).toMatchObject([{ accepted: false, count: 2 }]);
+  });
+
+  it('records what the legacy server fails to do without the status of an outage', async () => {
+    const { gateway, settled, entries } = await start(
+      exampleResponse,
+      {},
+      { first: () => ({ status: 500, json: {} }) },
+    );
+    await gateway.call(LIST);
+    expect(await settled(1)).toMatchObject({ different: 1 });
+    expect(await entries()).toMatchObject([{ keyword: 'compare-status', status: undefined }]);
+  });
+
+  it('mutes what a rule about noise covers', async () => {
+    const noiseFile = join(tempFolder(), 'noise.yaml');
+    const rule = { operation: 'listQuestions', at: '/list/*/title', reason: 'r', owner: 'o', until: '2999-01-01' };
+    writeFileSync(noiseFile, JSON.stringify({ noise: [rule] }));
+    const { gateway, settled, entries } = await start(
+      withItem((item) => Object.assign(item, { title: 'another' })),
+      { noiseFile },
+    );
+    await gateway.call(LIST);
+    expect(await settled(1)).toMatchObject({ muted: 1, different: 0 });
+    expect(await entries()).toEqual([]);
+  });
+
+  it('names all faults in the files that the options name', async () => {
+    const folder = tempFolder();
+    const [idsFile, noiseFile] = [join(folder, 'ids.csv'), join(folder, 'noise.yaml')];
+    writeFileSync(idsFile, 'node,1\n');
+    writeFileSync(noiseFile, 'noise: [{ operation: listQuestions }]\n');
+    const upstream = await startFakeUpstream(exampleResponse);
+    const failed = gatewayTo(upstream, 'http://127.0.0.1:9', { idsFile, noiseFile });
+    await expect(failed).rejects.toThrow(
+      /ids\.csv:1: must be kind,old,new[^]*noise\.yaml \/noise\/0\/at: must be text/,
+    );
+  });
+
+  it('does not mirror the walk of a command, whose requests are no traffic', () => {
+    const given = { share: 1, floor: 5 } as MirrorOptions;
+    expect(mirror.forWalk(given)).toMatchObject({ share: 0, floor: 0 });
   });
 
   it('never sends writes, HEAD requests or requests for undocumented paths', async () => {
@@ -421,6 +465,28 @@ describe('a second server that misbehaves', () => {
     await until(() => second.sockets.size === 0);
   });
 
+  it('leaves out what has waited too long, because both servers may have changed since', async () => {
+    const clock = createTestClock();
+    const first = Promise.withResolvers<undefined>();
+    let asked = 0;
+    const { gateway, candidate, settled } = await start(
+      async (request) => {
+        asked += 1;
+        if (asked === 1) await first.promise;
+        return exampleResponse(request);
+      },
+      { concurrency: 1, queue: { seconds: 5 } },
+      { clock },
+    );
+    await gateway.call(LIST);
+    await candidate.received(1);
+    await gateway.call(LIST);
+    clock.advance(6);
+    first.resolve(undefined);
+    expect(await settled(2)).toMatchObject({ equal: 1, because: { 'waited too long': 1 } });
+    expect(candidate.requests).toHaveLength(1);
+  });
+
   it('and redirects or sets cookies is not followed, and its cookies are not kept', async () => {
     const elsewhere = await startFakeUpstream(exampleResponse);
     const { gateway, candidate, settled } = await start((request) =>
@@ -490,8 +556,8 @@ describe('the counts', () => {
     await gateway.call(LIST);
     await settled(1);
     const forward = { credentials: 'forward', forwardTo: new URL(candidate.url).host };
-    const reload = (mirror: object) =>
-      gateway.reload({ config: { mirror: { url: candidate.url, ...ALL, ...forward, ...mirror } } });
+    const reload = (changed: object) =>
+      gateway.reload({ config: { mirror: { url: candidate.url, ...ALL, ...forward, ...changed } } });
     await reload({ concurrency: 3 });
     await gateway.call(LIST);
     expect(await settled(2)).toMatchObject({ equal: 2 });
