@@ -9,6 +9,7 @@ import { cleanUpAfterFile } from '../../builders/clean-up.ts';
 import { exampleResponse } from '../../builders/example-response.ts';
 import {
   type FakeHandler,
+  type FakeRequest,
   type FakeResponse,
   type FakeUpstream,
   startFakeUpstream,
@@ -214,14 +215,13 @@ describe('the mirror', () => {
   });
 
   it('records what the legacy server fails to do without the status of an outage', async () => {
-    const { gateway, settled, entries } = await start(
-      exampleResponse,
-      {},
-      { first: () => ({ status: 500, json: {} }) },
-    );
+    const failing = { first: () => ({ status: 500, json: {} }) };
+    const { gateway, settled, entries, shown } = await start(exampleResponse, {}, failing);
     await gateway.call(LIST);
     expect(await settled(1)).toMatchObject({ different: 1 });
-    expect(await entries()).toMatchObject([{ keyword: 'compare-status', status: undefined }]);
+    const [entry] = await entries();
+    expect(entry).toMatchObject({ keyword: 'compare-status', status: undefined });
+    expect((await shown()).findings).toMatchObject([{ fingerprint: entry?.fingerprint, status: 500 }]);
   });
 
   it('mutes what a rule about noise covers', async () => {
@@ -463,6 +463,34 @@ describe('a second server that misbehaves', () => {
     expect(second.sockets.size).toBe(1);
     await gateway.close();
     await until(() => second.sockets.size === 0);
+  });
+
+  it('holds up neither a reload nor the end, whatever it is waiting for', async () => {
+    const another = withItem((item) => Object.assign(item, { title: 'another' }));
+    const { gateway, candidate } = await start(another, { askAgainMs: 60_000 });
+    await gateway.call(LIST);
+    await candidate.received(1);
+    // The test would reach its own time limit if the wait before both servers are asked again went on.
+    await gateway.close();
+    expect(candidate.requests).toHaveLength(1);
+  });
+
+  it('loses its idle connections at the end', async () => {
+    const { json } = exampleResponse({ method: 'GET', path: LIST } as FakeRequest) as { json: unknown };
+    const body = JSON.stringify(json);
+    const second = await startRawServer((socket) =>
+      socket.write(`${HEAD}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`),
+    );
+    const upstream = await startFakeUpstream(exampleResponse);
+    const gateway = await gatewayTo(upstream, second.url, {});
+    await gateway.call(LIST);
+    await observe(gateway).settled(1);
+    expect(second.sockets.size).toBe(1);
+    const before = performance.now();
+    await gateway.close();
+    await until(() => second.sockets.size === 0);
+    // An idle connection would be closed after four seconds anyway.
+    expect(performance.now() - before).toBeLessThan(3000);
   });
 
   it('leaves out what has waited too long, because both servers may have changed since', async () => {
