@@ -9,7 +9,6 @@ import { cleanUpAfterFile } from '../../builders/clean-up.ts';
 import { exampleResponse } from '../../builders/example-response.ts';
 import {
   type FakeHandler,
-  type FakeRequest,
   type FakeResponse,
   type FakeUpstream,
   startFakeUpstream,
@@ -476,7 +475,7 @@ describe('a second server that misbehaves', () => {
   });
 
   it('loses its idle connections at the end', async () => {
-    const { json } = exampleResponse({ method: 'GET', path: LIST } as FakeRequest) as { json: unknown };
+    const { json } = exampleResponse({ method: 'GET', path: LIST });
     const body = JSON.stringify(json);
     const second = await startRawServer((socket) =>
       socket.write(`${HEAD}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`),
