@@ -184,6 +184,8 @@ const BESIDE_NO_SOURCE = [
   'cli/portico.test.ts',
   // This test goes through all commands and their files.
   'cli/plain-words.test.ts',
+  // These tests compare whole servers.
+  'workbench/compare/same-server.test.ts',
   // These tests compare all metrics of a scrape, in both formats.
   'engine/telemetry/exposition.test.ts',
   // These tests check generated files that are committed, and the tools that verify committed files.

@@ -21,9 +21,11 @@ export function alignByKey(a: readonly string[], b: readonly string[]): Alignmen
   a.forEach((key, at) => {
     const used = taken.get(key) ?? 0;
     const other = waiting.get(key)?.[used];
-    if (other === undefined) return void onlyA.push(at);
-    taken.set(key, used + 1);
-    pairs.push([at, other]);
+    if (other === undefined) onlyA.push(at);
+    else {
+      taken.set(key, used + 1);
+      pairs.push([at, other]);
+    }
   });
   const paired = new Set(pairs.map(([, other]) => other));
   return { pairs, onlyA, onlyB: b.flatMap((_, at) => (paired.has(at) ? [] : [at])) };

@@ -23,7 +23,7 @@ import type { Noise, NoiseRule } from './noise.ts';
 import { createScopePlaces, type Place, placesIn, type ScopePlaces } from './place.ts';
 
 /** A complete response of one server. */
-export interface Answer {
+export interface ServerResponse {
   readonly status: number;
   /** The value of `Content-Type`. Undefined if there is none. */
   readonly mediaType: string | undefined;
@@ -40,8 +40,8 @@ export interface ExchangePair {
   readonly target: string;
   /** The name of the caller. */
   readonly role: string;
-  readonly old: Answer;
-  readonly new: Answer;
+  readonly old: ServerResponse;
+  readonly new: ServerResponse;
   /**
    * The ids of the items that other callers received from the old server for the same request, and whether one of them
    * received anything. What this caller sees only on the new server may be meant for them alone.
@@ -96,9 +96,9 @@ export interface Comparator {
   /** Everything that was compared, with counts. */
   places(): Iterable<Place>;
   /** Returns the ids of the items in a response of the old server. */
-  itemIds(operation: Operation | undefined, answer: Answer): ReadonlySet<string>;
+  itemIds(operation: Operation | undefined, response: ServerResponse): ReadonlySet<string>;
   /** Returns whether a response gives the caller what was requested. */
-  isAllowed(operation: Operation | undefined, answer: Answer): boolean;
+  isAllowed(operation: Operation | undefined, response: ServerResponse): boolean;
 }
 
 /** What a comparator is compiled from. */
@@ -148,6 +148,24 @@ export function compileComparator(parts: ComparatorParts): Comparator {
     return place.marks.isVolatile ? 'contract' : noise.ruleFor(place.scope.operation, place.at);
   };
 
+  const differenceOf = (
+    kind: DifferenceKind,
+    place: Place,
+    [old, next]: readonly [unknown, unknown],
+    isRepair: boolean,
+  ): Difference => {
+    const hint = place.marks.isPersonal ? undefined : firstDifference(old, next);
+    return {
+      kind,
+      place,
+      old: describeValue(old, place.marks),
+      new: describeValue(next, place.marks),
+      ...(hint !== undefined && { hint }),
+      mutedBy: mutedBy(kind, place),
+      isRepair,
+    };
+  };
+
   const compare = (pair: ExchangePair): PairResult => {
     const { operation, parameters, old, new: next } = pair;
     const places = placesOf(pair, old.status);
@@ -167,25 +185,8 @@ export function compileComparator(parts: ComparatorParts): Comparator {
       const named = isLeak ? 'leak' : kind;
       const key = `${named} ${place.at}`;
       if (found.has(key)) return;
-      found.set(key, differenceOf(named, place, a, b, violations));
-    };
-    const differenceOf = (
-      kind: DifferenceKind,
-      place: Place,
-      a: unknown,
-      b: unknown,
-      { old: before, new: after }: { old: PlaceSet; new: PlaceSet },
-    ): Difference => {
-      const hint = place.marks.isPersonal ? undefined : firstDifference(a, b);
-      return {
-        kind,
-        place,
-        old: describeValue(a, place.marks),
-        new: describeValue(b, place.marks),
-        ...(hint !== undefined && { hint }),
-        mutedBy: mutedBy(kind, place),
-        isRepair: before.has(place.at) && !after.has(place.at),
-      };
+      const isRepair = violations.old.has(place.at) && !violations.new.has(place.at);
+      found.set(key, differenceOf(named, place, [a, b], isRepair));
     };
     const values: ValueComparison = {
       old: parts.old,
@@ -227,7 +228,7 @@ export function compileComparator(parts: ComparatorParts): Comparator {
               page,
               pageCount: countedIn(places.body, body, 'pages'),
               edges: edges.map((edge) => ({
-                ...edge,
+                edge,
                 facts: factsOf(edge.place, toMembers(edge.item), edge.side === 'old' ? parts.old : parts.new),
               })),
               totals,
@@ -240,50 +241,48 @@ export function compileComparator(parts: ComparatorParts): Comparator {
     return result;
   };
 
-  const violationsOf = ({ operation, parameters }: ExchangePair, answer: Answer, json: ReadJson): PlaceSet => {
+  const violationsOf = (
+    { operation, parameters }: ExchangePair,
+    response: ServerResponse,
+    json: ReadJson,
+  ): PlaceSet => {
     if (operation === undefined || parameters === undefined) return new PlaceSet('unknown', []);
     const findings = contract.checkResponse(operation, parameters, {
-      status: answer.status,
-      mediaType: answer.mediaType,
-      isEmpty: answer.body.length === 0,
-      json: plainValue(json, answer.body),
-      bytes: answer.body,
+      status: response.status,
+      mediaType: response.mediaType,
+      isEmpty: response.body.length === 0,
+      json: plainValue(json, response.body),
+      bytes: response.body,
     });
     const verdict = { valid: 'valid', violations: 'invalid', skipped: 'unknown' } as const;
     return new PlaceSet(verdict[findings.verdict], [...findings.violations, ...findings.reported]);
   };
 
-  const late = (kind: DifferenceKind, place: Place, a: unknown, b: unknown): Difference => ({
-    kind,
-    place,
-    old: describeValue(a, place.marks),
-    new: describeValue(b, place.marks),
-    mutedBy: mutedBy(kind, place),
-    isRepair: false,
-  });
   return {
     compare,
     refuted: () =>
-      ids.takeRefuted().map((place) => ({ difference: late('identity', place, 0, 0), result: undefined })),
+      ids
+        .takeRefuted()
+        .map((place) => ({ difference: differenceOf('identity', place, [0, 0], false), result: undefined })),
     settle: () =>
       lists.settle().map(({ kind, place, old, new: next, exchange }) => {
         const isLeak = kind === 'extra-item' && isForOthers(exchange.pair, ids, place, next);
-        return { difference: late(isLeak ? 'leak' : kind, place, old, next), result: exchange };
+        return { difference: differenceOf(isLeak ? 'leak' : kind, place, [old, next], false), result: exchange };
       }),
     undecided: lists.undecided,
     *places() {
       for (const { status, mediaType, body } of scopes.values())
         for (const place of [status, mediaType, body]) yield* placesIn(place);
     },
-    itemIds(operation, answer) {
-      const json = readJson(answer.body);
+    itemIds(operation, response) {
+      const json = readJson(response.body);
       if (!isRead(json)) return new Set();
       return new Set(
         itemsIn(operation, json.value).flatMap((item) => idText(toMembers(item)['id'] ?? undefined) ?? []),
       );
     },
-    isAllowed: (operation, answer) =>
-      answer.status >= 200 && answer.status < 300 && failureOf(operation, answer) === undefined,
+    isAllowed: (operation, response) =>
+      response.status >= 200 && response.status < 300 && failureOf(operation, response) === undefined,
   };
 }
 
@@ -318,7 +317,7 @@ const MEANINGS: Readonly<Record<string, ReadFailure['meaning']>> = {
 
 /** Creates a function that reads error responses in all forms of the API. It returns undefined for a success. */
 function createFailureReader({ contract, failures }: ComparatorParts) {
-  return (operation: Operation | undefined, { status, mediaType, body }: Answer): ReadFailure | undefined => {
+  return (operation: Operation | undefined, { status, mediaType, body }: ServerResponse): ReadFailure | undefined => {
     const headers = mediaType === undefined ? [] : [['content-type', mediaType] as const];
     const translated = normalizeFailure(
       { status, headers: headers.map(([name, value]) => [name, value]), body },
@@ -351,9 +350,15 @@ function compareMessages(
   if (wasOld !== isNew) {
     const isLeak = isNew === 'allowed' && (wasOld === 'denied' || (wasOld === 'absent' && others?.isAllowed === true));
     const isPermission = [wasOld, isNew].includes('denied') && [wasOld, isNew].includes('allowed');
-    if (isLeak || isPermission) return void to.differ(isLeak ? 'leak' : 'permission', status, old.status, next.status);
+    if (isLeak || isPermission) {
+      to.differ(isLeak ? 'leak' : 'permission', status, old.status, next.status);
+      return undefined;
+    }
   }
-  if (old.status !== next.status) return void to.differ('status', status, old.status, next.status);
+  if (old.status !== next.status) {
+    to.differ('status', status, old.status, next.status);
+    return undefined;
+  }
   if (failedOld !== undefined || failedNew !== undefined) {
     if (failedOld?.code !== failedNew?.code || failedOld?.text !== failedNew?.text)
       to.differ('error', status, failedOld?.text, failedNew?.text);
@@ -370,11 +375,12 @@ function compareMessages(
   body.compared += 1;
   const isSameKind = isRead(read.old) === isRead(read.new);
   // If the types differ, it is no surprise that the bodies do.
-  if (typeOld === typeNew && (!isSameKind || !old.body.equals(next.body))) to.differ('body', body, undefined, undefined);
+  if (typeOld === typeNew && (!isSameKind || !old.body.equals(next.body)))
+    to.differ('body', body, undefined, undefined);
   return undefined;
 }
 
-const essenceOf = ({ mediaType }: Answer) => (mediaType === undefined ? undefined : mediaTypeOf(mediaType));
+const essenceOf = ({ mediaType }: ServerResponse) => (mediaType === undefined ? undefined : mediaTypeOf(mediaType));
 
 /** Returns the place of an operation's items, if they are in a member of the body. */
 function itemsPlace(operation: Operation | undefined, body: Place): Place | undefined {

@@ -180,7 +180,8 @@ function compareCounts(
     case 'page':
       if (to.isFirstPage && x + y === 1 && x * y === 0) return to.same('first page 0 or 1');
       break;
-    default:
+    case 'size':
+    case undefined:
   }
   to.differ('count', inner, x, y);
 }
@@ -308,7 +309,8 @@ export function factsOf(place: Place, item: Members, side: Side): ItemFacts {
     if (typeof value !== 'string') continue;
     const date = text === 'date' ? readDate(value) : undefined;
     // Dates are compared to the minute, because some forms state no seconds.
-    if (date !== undefined) facts.set(name, String(Math.floor((date.hasZone ? date.at : side.clock(date.at)) / 60_000)));
+    if (date !== undefined)
+      facts.set(name, String(Math.floor((date.hasZone ? date.at : side.clock(date.at)) / 60_000)));
     else if (text === 'html') facts.set(name, withoutIds(splitHtml(normalHtml(withoutOwnAddress(value, side)))));
     else if (text === 'address') facts.set(name, withoutIds(splitAddress(withoutOwnAddress(value, side))));
     else if (text === 'slug') facts.set(place.aliases.get(name) ?? name, withoutIds(splitSlug(value)));
@@ -319,25 +321,26 @@ export function factsOf(place: Place, item: Members, side: Side): ItemFacts {
 
 const withoutIds = (parts: SplitText): string => parts.filter((_, at) => at % 2 === 0).join('#');
 
+/** Returns a text that is the same for two elements that mean the same. */
+function scalarText(value: unknown, side: Side): string {
+  if (value instanceof WrittenNumber || typeof value === 'number') return `number ${canonicalNumber(value)}`;
+  if (typeof value !== 'string') return JSON.stringify(value);
+  return `string ${withoutOwnAddress(value, side)}`;
+}
+
 function alignScalars(to: ValueComparison, items: Place, a: readonly unknown[], b: readonly unknown[]): Alignment {
   const space = items.marks.identity;
-  const textOf = (value: unknown, side: Side): string => {
-    if (value instanceof WrittenNumber || typeof value === 'number') return `number ${canonicalNumber(value)}`;
-    if (typeof value !== 'string') return JSON.stringify(value);
-    return `string ${withoutOwnAddress(value, side)}`;
-  };
   if (space === undefined || !a.every(isIdValue) || !b.every(isIdValue))
     return alignByKey(
-      a.map((value) => textOf(value, to.old)),
-      b.map((value) => textOf(value, to.new)),
+      a.map((value) => scalarText(value, to.old)),
+      b.map((value) => scalarText(value, to.new)),
     );
   const [idsA, idsB] = [a.map((value) => idText(value) ?? ''), b.map((value) => idText(value) ?? '')];
   const aligned = alignByKey(
     idsA,
     idsB.map((id) => to.ids.toOld(space, id) ?? `new ${id}`),
   );
-  const someText = [...a, ...b].map((value) => typeof value === 'string');
-  if (someText.includes(true) && someText.includes(false)) to.same('id as text or number');
+  if (new Set([...a, ...b].map((value) => typeof value === 'string')).size > 1) to.same('id as text or number');
   if (to.ids.mode !== 'learned') return aligned;
   const freeA = aligned.onlyA.filter((at) => to.ids.toNew(space, idsA[at] ?? '') === undefined);
   const freeB = aligned.onlyB.filter((at) => to.ids.toOld(space, idsB[at] ?? '') === undefined);
@@ -366,8 +369,8 @@ function reportOnly(
   const insideOf = (list: readonly unknown[], indices: readonly number[], side: Side) => {
     const [first, last] = [Math.min(...indices), Math.max(...indices)];
     const keyAt = (at: number) => (part?.key === undefined ? undefined : sortValue(list[at], part.key, side));
-    const edges = [keyAt(0), keyAt(list.length - 1)].filter((value) => value !== undefined);
-    return (at: number) => at > first && at < last && !edges.includes(keyAt(at) ?? Number.NaN);
+    const edges = new Set([keyAt(0), keyAt(list.length - 1)].filter((value) => value !== undefined));
+    return (at: number) => at > first && at < last && !edges.has(keyAt(at) ?? Number.NaN);
   };
   const inside = {
     old: insideOf(
@@ -506,8 +509,7 @@ function compareTexts(to: ValueComparison, place: Place, a: string, b: string): 
   const forms = [localA, localB].map((one) => (text === 'html' && localA !== localB ? normalHtml(one) : one));
   const [formA = '', formB = ''] = forms;
   const match = matchSplit(to, place, ...splitBoth(text, formA, formB));
-  if (match === 'different')
-    return to.differ(formsDiffer(place, localA, localB) ? 'form' : 'value', place, a, b);
+  if (match === 'different') return to.differ(formsDiffer(place, localA, localB) ? 'form' : 'value', place, a, b);
   if (match === 'broken') return to.differ('identity', place, a, b);
   if (match === 'paired') to.same('paired id');
   if (localA !== a || localB !== b) if (a !== b) to.same('own address');

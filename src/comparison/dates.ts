@@ -15,8 +15,23 @@ const MINUTE = 60_000;
 
 /** The offsets from UTC, in minutes, of the abbreviations that are used in only one sense. */
 const ZONES: Readonly<Record<string, number>> = {
-  ...{ UTC: 0, GMT: 0, Z: 0, WET: 0, WEST: 60, CET: 60, CEST: 120, EET: 120, EEST: 180, MSK: 180 },
-  ...{ EST: -300, EDT: -240, CDT: -300, MST: -420, MDT: -360, PST: -480, PDT: -420 },
+  UTC: 0,
+  GMT: 0,
+  Z: 0,
+  WET: 0,
+  WEST: 60,
+  CET: 60,
+  CEST: 120,
+  EET: 120,
+  EEST: 180,
+  MSK: 180,
+  EST: -300,
+  EDT: -240,
+  CDT: -300,
+  MST: -420,
+  MDT: -360,
+  PST: -480,
+  PDT: -420,
 };
 
 /** The year, month, day, and as much of the time as the text states. */
@@ -29,7 +44,9 @@ type Fields = readonly number[];
 export function readDate(text: string): ReadDate | undefined {
   if (text.length > 40) return undefined;
   const iso =
-    /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)? ?(Z|[A-Z]{3,4}|[+-]\d\d:?\d\d)?)?$/.exec(text);
+    /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)? ?(Z|[A-Z]{3,4}|[+-]\d\d:?\d\d)?)?$/.exec(
+      text,
+    );
   if (iso !== null) {
     const [, year, month, day, hour, minute, second, fraction, zone] = iso;
     const unit = hour === undefined ? DAY : second === undefined ? MINUTE : fraction === undefined ? 1000 : 1;

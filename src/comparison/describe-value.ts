@@ -1,4 +1,4 @@
-import { typeOfValue, WrittenNumber } from './exact-values.ts';
+import { WrittenNumber } from './exact-values.ts';
 import type { Marks } from './marks.ts';
 
 /**
@@ -7,24 +7,16 @@ import type { Marks } from './marks.ts';
  */
 export function describeValue(value: unknown, marks: Marks): string {
   if (value === undefined) return 'absent';
-  switch (typeOfValue(value)) {
-    case 'null':
-      return 'null';
-    case 'boolean':
-      return marks.isPersonal ? 'a truth value' : String(value);
-    case 'number': {
-      const text = value instanceof WrittenNumber ? value.source : String(value);
-      return marks.isPersonal || marks.identity !== undefined || text.length > 6 ? 'a number' : text;
-    }
-    case 'string':
-      return marks.words.has(value as string) && !marks.isPersonal
-        ? `"${value as string}"`
-        : `text of ${(value as string).length} characters`;
-    case 'array':
-      return `a list of ${(value as readonly unknown[]).length}`;
-    default:
-      return `an object with ${Object.keys(value as object).length} members`;
+  if (value === null) return 'null';
+  if (typeof value === 'boolean') return marks.isPersonal ? 'a truth value' : String(value);
+  if (typeof value === 'number' || value instanceof WrittenNumber) {
+    const text = value instanceof WrittenNumber ? value.source : String(value);
+    return marks.isPersonal || marks.identity !== undefined || text.length > 6 ? 'a number' : text;
   }
+  if (typeof value === 'string')
+    return marks.words.has(value) && !marks.isPersonal ? `"${value}"` : `text of ${value.length} characters`;
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  return `an object with ${Object.keys(value).length} members`;
 }
 
 /** Describes where two texts begin to differ, or returns undefined if they are not both texts. */

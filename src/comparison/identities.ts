@@ -130,8 +130,7 @@ export function createIdentities(mode: IdMode, given: readonly IdPair[] = []): I
       return found;
     },
     *pairs() {
-      for (const [space, { toNew }] of spaces)
-        for (const [old, { other }] of toNew) yield { space, old, new: other };
+      for (const [space, { toNew }] of spaces) for (const [old, { other }] of toNew) yield { space, old, new: other };
     },
     get size() {
       return size;

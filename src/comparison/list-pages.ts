@@ -1,7 +1,7 @@
 import { alignByFacts, type ItemFacts } from './align.ts';
 import type { DifferenceKind, EdgeItem } from './compare-values.ts';
 import type { Identities } from './identities.ts';
-import type { Place } from './place.ts';
+import { ID, type Place } from './place.ts';
 
 /** What one exchange shows of a list that has several pages. */
 export interface SeenPage {
@@ -10,10 +10,16 @@ export interface SeenPage {
   readonly page: number;
   /** Undefined if the response does not state it. */
   readonly pageCount: number | undefined;
-  readonly edges: readonly (EdgeItem & { readonly facts: ItemFacts })[];
+  readonly edges: readonly SeenEdge[];
   readonly totals: { readonly place: Place; readonly old: number; readonly new: number } | undefined;
   /** The number of items that are certainly missing on the new server, less those that only it has. */
   readonly net: number;
+}
+
+/** An item at the edge of a page, and by what it is recognized. */
+interface SeenEdge {
+  readonly edge: EdgeItem;
+  readonly facts: ItemFacts;
 }
 
 /** A difference that only the whole list shows. `exchange` is the one in which it was first seen. */
@@ -26,7 +32,8 @@ export interface LateDifference<Exchange> {
 }
 
 interface Debt<Exchange> {
-  readonly edge: SeenPage['edges'][number];
+  readonly edge: EdgeItem;
+  readonly facts: ItemFacts;
   readonly exchange: Exchange;
 }
 
@@ -38,6 +45,8 @@ interface List<Exchange> {
   totals: (NonNullable<SeenPage['totals']> & { readonly exchange: Exchange }) | undefined;
   net: number;
 }
+
+const spaceOf = ({ place }: EdgeItem) => place.member(ID).marks.identity ?? place.at;
 
 /** The maximum numbers of lists, and of items, that wait for another page. */
 const MAX_LISTS = 10_000;
@@ -53,7 +62,6 @@ export function createListPages<Exchange>(ids: Identities) {
   let waiting = 0;
   /** The items of which nobody can say whether they are missing. */
   let undecided = 0;
-  const spaceOf = ({ place }: EdgeItem) => place.member('id').marks.identity ?? place.at;
   const settle = (list: List<Exchange>): LateDifference<Exchange>[] => {
     pairLate(list);
     const found: LateDifference<Exchange>[] = [];
@@ -69,7 +77,9 @@ export function createListPages<Exchange>(ids: Identities) {
         }
         list.net += side === 'old' ? 1 : -1;
         const [kind, old, next] =
-          side === 'old' ? (['missing-item', edge.item, undefined] as const) : (['extra-item', undefined, edge.item] as const);
+          side === 'old'
+            ? (['missing-item', edge.item, undefined] as const)
+            : (['extra-item', undefined, edge.item] as const);
         found.push({ kind, place: edge.place, old, new: next, exchange });
       }
     const { totals } = list;
@@ -86,8 +96,8 @@ export function createListPages<Exchange>(ids: Identities) {
     if (ids.mode !== 'learned') return;
     const [left, right] = [[...onlyOld], [...onlyNew]];
     const found = alignByFacts(
-      left.map(([, { edge }], at) => [at, edge.facts]),
-      right.map(([, { edge }], at) => [at, edge.facts]),
+      left.map(([, { facts }], at) => [at, facts]),
+      right.map(([, { facts }], at) => [at, facts]),
     );
     for (const [x, y] of found) {
       onlyOld.delete(left[x]?.[0] ?? '');
@@ -117,7 +127,7 @@ export function createListPages<Exchange>(ids: Identities) {
       list.pages.add(page.page);
       list.pageCount = page.pageCount ?? list.pageCount;
       list.totals ??= page.totals && { ...page.totals, exchange };
-      for (const edge of page.edges) {
+      for (const { edge, facts } of page.edges) {
         if (edge.isLive) {
           undecided += 1;
           continue;
@@ -130,7 +140,7 @@ export function createListPages<Exchange>(ids: Identities) {
         }
         if (waiting >= MAX_WAITING) undecided += 1;
         else if (!own.has(edge.id)) {
-          own.set(edge.id, { edge, exchange });
+          own.set(edge.id, { edge, facts, exchange });
           waiting += 1;
         }
       }

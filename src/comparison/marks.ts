@@ -43,17 +43,17 @@ const NOTHING: Marks = {
 /** Reads the marks of a place. A place that the contract does not describe has none. */
 export function marksOf(schema: PlaceSchema | undefined, within: Pick<Marks, 'isPersonal'> = NOTHING): Marks {
   if (schema === undefined) return within.isPersonal ? { ...NOTHING, isPersonal: true } : NOTHING;
-  const schemas = schema.sites.map((site) => site.schema as SchemaObject);
-  const first = <T>(name: string): T | undefined =>
-    schemas.map((one) => one[name]).find((value) => value !== undefined) as T | undefined;
+  const schemas = schema.sites.map((site): SchemaObject => site.schema);
+  const first = (name: string): unknown => schemas.map((one) => one[name]).find((value) => value !== undefined);
   return {
     isDescribed: true,
-    identity: first('x-identity'),
+    // The extensions have been checked when the contract was read.
+    identity: first('x-identity') as Marks['identity'],
     isVolatile: first('x-volatile') === true,
-    text: first('x-text'),
-    counts: first('x-counts'),
-    sortKeys: first('x-sort-keys'),
-    alias: first('x-alias'),
+    text: first('x-text') as Marks['text'],
+    counts: first('x-counts') as Marks['counts'],
+    sortKeys: first('x-sort-keys') as Marks['sortKeys'],
+    alias: first('x-alias') as Marks['alias'],
     isPersonal: within.isPersonal || schema.personal,
     isPrivate: first('x-private-field') === true,
     words: new Set(schemas.flatMap(wordsIn)),

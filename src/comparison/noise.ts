@@ -53,7 +53,8 @@ export function parseNoise(
   operations: readonly string[] | undefined,
 ): { readonly rules: readonly NoiseRule[]; readonly faults: readonly Fault[] } {
   const reading = readYaml(text);
-  if (reading.errors !== undefined) return { rules: [], faults: syntaxFaults(source, reading.errors, 'see docs/moving.md') };
+  if (reading.errors !== undefined)
+    return { rules: [], faults: syntaxFaults(source, reading.errors, 'see docs/moving.md') };
   const faults: Fault[] = [];
   const fault = (pointer: string, message: string, suggestion?: string) =>
     faults.push({ source, pointer, message, ...(suggestion !== undefined && { suggestion }) });
@@ -92,7 +93,8 @@ export function parseNoise(
 
 /** Formats rules as a file. JSON strings are valid YAML, so no value needs other quotes. */
 export function formatNoise(rules: readonly NoiseRule[]): string {
-  const head = '# Values that differ between two calls of the same server. Rules hide nothing but values (docs/moving.md).\n';
+  const head =
+    '# Values that differ between two calls of the same server. Rules hide nothing but values (docs/moving.md).\n';
   if (rules.length === 0) return `${head}noise: []\n`;
   const lines = rules.map((rule) =>
     KEYS.map((key, at) => `${at === 0 ? '  - ' : '    '}${key}: ${JSON.stringify(rule[key])}`).join('\n'),

@@ -97,7 +97,8 @@ function createPlace(
       return (aliases ??= aliasesOf(schema));
     },
     get listName() {
-      return (list ??= { name: namesIn(schema).find((name) => marksOf(schema?.member(name)).sortKeys !== undefined) }).name;
+      return (list ??= { name: namesIn(schema).find((name) => marksOf(schema?.member(name)).sortKeys !== undefined) })
+        .name;
     },
     *inner() {
       yield* members.values();

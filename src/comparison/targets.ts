@@ -1,5 +1,5 @@
 import type { Contract } from '../engine/contract/load-contract.ts';
-import { type ParameterObject, resolve, type SchemaObject } from '../engine/contract/openapi-document.ts';
+import { type ParameterObject, resolve } from '../engine/contract/openapi-document.ts';
 import type { ParameterValues } from '../engine/contract/values.ts';
 import type { Operation } from '../engine/model/operation.ts';
 import type { Identities } from './identities.ts';
@@ -63,7 +63,7 @@ function parameterSpaces({ document }: Contract): ReadonlyMap<string, ReadonlyMa
       const own = new Map<string, string>();
       for (const place of parameters) {
         const { name, schema } = resolve<ParameterObject>(document, 'parameters', place);
-        const space = (schema as SchemaObject)['x-identity'];
+        const space = schema['x-identity'];
         if (typeof space === 'string') own.set(name, space);
       }
       found.set(operationId, own);

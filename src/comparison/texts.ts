@@ -62,7 +62,8 @@ export function normalHtml(html: string): string {
   if (!keepsSpace)
     for (let at = 0; at < normal.length; at += 2) {
       if (at === 0 || BLOCKS.test(normal[at - 1] ?? '')) normal[at] = (normal[at] ?? '').replace(/^ /, '');
-      if (at === normal.length - 1 || BLOCKS.test(normal[at + 1] ?? '')) normal[at] = (normal[at] ?? '').replace(/ $/, '');
+      if (at === normal.length - 1 || BLOCKS.test(normal[at + 1] ?? ''))
+        normal[at] = (normal[at] ?? '').replace(/ $/, '');
     }
   return normal.join('') + html.slice(MAX_HTML);
 }

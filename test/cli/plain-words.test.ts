@@ -208,6 +208,7 @@ describe('a server that does not respond as expected', () => {
 describe('the value of a flag', () => {
   /** The arguments without which a command would stop before it reads its flags. */
   const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
+    compare: ['http://127.0.0.1:1', 'http://127.0.0.1:1'],
     completion: ['bash'],
     doctor: ['http://127.0.0.1:1', '--yes'],
     explain: ['/services/v2/question.json'],
@@ -218,6 +219,7 @@ describe('the value of a flag', () => {
     serve: ['config', 'mode', 'upstream', 'host', 'admin-host', 'db', 'fault', 'tracker'],
     reference: ['host', 'base-path', 'db', 'fault', 'tracker'],
     init: ['upstream'],
+    compare: ['save-ids', 'propose-noise', 'resume'],
   };
 
   it.each(COMMANDS)(

@@ -1,10 +1,19 @@
+/* oxlint-disable typescript/no-explicit-any, typescript/no-unsafe-member-access, typescript/no-unsafe-call, typescript/no-unsafe-assignment, typescript/no-unsafe-return -- faults of any type are planted in bodies of any form */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { NoiseRule } from '../../src/comparison/noise.ts';
 import { createIdentities, type Identities } from '../../src/comparison/identities.ts';
 import { createWalkSource } from '../../src/workbench/compare/sources/walk-source.ts';
-import type { Answer, ExchangePair } from '../../src/comparison/comparator.ts';
+import type { ExchangePair, ServerResponse } from '../../src/comparison/comparator.ts';
 import { contract } from '../builders/compiled-contract.ts';
-import { callerOf, compareAt, comparatorFor, readTarget, SETTINGS, withTwoServers, wordsOf } from '../workbench/compare/two-servers.ts';
+import {
+  callerOf,
+  compareAt,
+  comparatorFor,
+  readTarget,
+  SETTINGS,
+  withTwoServers,
+  wordsOf,
+} from '../workbench/compare/two-servers.ts';
 
 const servers = withTwoServers();
 const urls = () => ({ old: servers().old.url, new: servers().new.url });
@@ -33,9 +42,12 @@ async function pairOf(target: string, role = 'admin'): Promise<ExchangePair> {
   const { old: authorization } = callerOf(role);
   const headers = authorization === undefined ? {} : { authorization };
   const response = await fetch(servers().old.url + target, { headers });
-  const second = servers().new.answer(toNew(ids) ?? target, authorization);
+  const second = servers().new.respond(toNew(ids) ?? target, authorization);
   return {
-    ...{ operation, parameters, target, role },
+    operation,
+    parameters,
+    target,
+    role,
     old: {
       status: response.status,
       mediaType: response.headers.get('content-type') ?? undefined,
@@ -54,7 +66,7 @@ interface Planted {
 /** Returns the differences that a change of the new server's response causes, also those that only show at the end. */
 async function differencesOf(
   target: string,
-  change: (json: Json, answer: { -readonly [Key in keyof Answer]: Answer[Key] }) => unknown,
+  change: (json: Json, sent: { -readonly [Key in keyof ServerResponse]: ServerResponse[Key] }) => unknown,
   { noise = [], role = 'admin', others }: Planted = {},
 ): Promise<{ readonly counted: readonly string[]; readonly muted: readonly string[] }> {
   const pair = await pairOf(target, role);
@@ -82,7 +94,12 @@ const USERS = '/services/v2/group/1/user.json';
 /** Returns the first item with a property that is not empty. */
 const withSome = (json: Json, name: string): Json => json.list.find((item: Json) => item[name].length > 0);
 
-const FAULTS: readonly (readonly [fault: string, target: string, change: (json: Json, answer: any) => unknown, found: string])[] = [
+const FAULTS: readonly (readonly [
+  fault: string,
+  target: string,
+  change: (json: Json, sent: any) => unknown,
+  found: string,
+])[] = [
   ['a number as text', QUESTIONS, (j) => void (j.list[3].score = String(j.list[3].score)), 'type /list/*/score'],
   ['another title', QUESTIONS, (j) => void (j.list[3].title += '!'), 'value /list/*/title'],
   ['an empty title', QUESTIONS, (j) => void (j.list[3].title = ''), 'form /list/*/title'],
@@ -93,12 +110,21 @@ const FAULTS: readonly (readonly [fault: string, target: string, change: (json: 
   [
     'an item that nobody knows',
     QUESTIONS,
-    (j) => void (j.list.splice(3, 0, { ...j.list[3], id: 987_654, title: 'New', body: 'New', creationDate: 1, slug: 'new' }), (j.listCount += 1)),
+    (j) =>
+      void (
+        j.list.splice(3, 0, { ...j.list[3], id: 987_654, title: 'New', body: 'New', creationDate: 1, slug: 'new' }),
+        (j.listCount += 1)
+      ),
     'extra-item /list/*',
   ],
   ['an item twice', QUESTIONS, (j) => void (j.list.splice(3, 0, j.list[2]), (j.listCount += 1)), 'extra-item /list/*'],
   ['another item', QUESTIONS, (j) => void (j.list[3] = { ...j.list[3], id: 987_654 }), 'other-item /list/*'],
-  ['two items that changed places', QUESTIONS, (j) => void ([j.list[1], j.list[5]] = [j.list[5], j.list[1]]), 'order /list'],
+  [
+    'two items that changed places',
+    QUESTIONS,
+    (j) => void ([j.list[1], j.list[5]] = [j.list[5], j.list[1]]),
+    'order /list',
+  ],
   ['an item that moved', QUESTIONS, (j) => void j.list.push(...j.list.splice(2, 1)), 'order /list'],
   ['a wrong total', QUESTIONS, (j) => void (j.totalCount += 1), 'count /totalCount'],
   ['a wrong number of pages', QUESTIONS, (j) => void (j.pageCount += 1), 'count /pageCount'],
@@ -108,50 +134,161 @@ const FAULTS: readonly (readonly [fault: string, target: string, change: (json: 
   ['another sort order', QUESTIONS, (j) => void (j.sort = 'newest'), 'value /sort'],
   ['a sort order that is missing', QUESTIONS, (j) => void j.sorts.splice(2, 1), 'missing-item /sorts/*'],
   ['sort orders in another order', QUESTIONS, (j) => void j.sorts.reverse(), 'order /sorts'],
-  ['the wrong author', QUESTIONS, (j) => void (j.list[1].author.id = j.list[1].author.id === 100_002 ? 100_003 : 100_002), 'identity /list/*/author/id'],
+  [
+    'the wrong author',
+    QUESTIONS,
+    (j) => void (j.list[1].author.id = j.list[1].author.id === 100_002 ? 100_003 : 100_002),
+    'identity /list/*/author/id',
+  ],
   ['an id of the old server', QUESTIONS, (j) => void (j.list[1].author.id -= 100_000), 'identity /list/*/author/id'],
-  ['a child that is missing', QUESTIONS, (j) => void withSome(j, 'childrenIds').childrenIds.pop(), 'missing-item /list/*/childrenIds/*'],
-  ['another space', QUESTIONS, (j) => void (withSome(j, 'containerIds').containerIds[0] = 42), 'other-item /list/*/containerIds/*'],
-  ['a revision that was rounded', QUESTIONS, (j) => void (j.list[0].activeRevisionId = 9_007_199_254_740_993), 'identity /list/*/activeRevisionId'],
+  [
+    'a child that is missing',
+    QUESTIONS,
+    (j) => void withSome(j, 'childrenIds').childrenIds.pop(),
+    'missing-item /list/*/childrenIds/*',
+  ],
+  [
+    'another space',
+    QUESTIONS,
+    (j) => void (withSome(j, 'containerIds').containerIds[0] = 42),
+    'other-item /list/*/containerIds/*',
+  ],
+  [
+    'a revision that was rounded',
+    QUESTIONS,
+    (j) => void (j.list[0].activeRevisionId = 9_007_199_254_740_992),
+    'identity /list/*/activeRevisionId',
+  ],
   ['another instant', QUESTIONS, (j) => void (j.list[0].creationDate += 1000), 'value /list/*/creationDate'],
-  ['seconds for milliseconds', QUESTIONS, (j) => void (j.list[0].lastActiveDate = Math.floor(j.list[0].lastActiveDate / 1000)), 'value /list/*/lastActiveDate'],
-  ['another minute in a text', QUESTIONS, (j) => void (j.list[0].creationDateFormatted = '2019-02-06T15:01Z'), 'value /list/*/creationDateFormatted'],
-  ['words for a date', QUESTIONS, (j) => void (j.list[0].creationDateFormatted = 'yesterday'), 'form /list/*/creationDateFormatted'],
-  ['another word in HTML', QUESTIONS, (j) => void (j.list[0].bodyAsHTML = j.list[0].bodyAsHTML.replace('<p>', '<p>Not ')), 'value /list/*/bodyAsHTML'],
-  ['another tag in HTML', QUESTIONS, (j) => void (j.list[0].bodyAsHTML = j.list[0].bodyAsHTML.replaceAll('p>', 'div>')), 'value /list/*/bodyAsHTML'],
-  ['an address of the old server', QUESTIONS, (j) => void (j.list[0].body += ` ${servers().old.url}/questions/5`), 'address /list/*/body'],
+  [
+    'seconds for milliseconds',
+    QUESTIONS,
+    (j) => void (j.list[0].lastActiveDate = Math.floor(j.list[0].lastActiveDate / 1000)),
+    'value /list/*/lastActiveDate',
+  ],
+  [
+    'another minute in a text',
+    QUESTIONS,
+    (j) => void (j.list[0].creationDateFormatted = '2019-02-06T15:01Z'),
+    'value /list/*/creationDateFormatted',
+  ],
+  [
+    'words for a date',
+    QUESTIONS,
+    (j) => void (j.list[0].creationDateFormatted = 'yesterday'),
+    'form /list/*/creationDateFormatted',
+  ],
+  [
+    'another word in HTML',
+    QUESTIONS,
+    (j) => void (j.list[0].bodyAsHTML = j.list[0].bodyAsHTML.replace('<p>', '<p>Not ')),
+    'value /list/*/bodyAsHTML',
+  ],
+  [
+    'another tag in HTML',
+    QUESTIONS,
+    (j) => void (j.list[0].bodyAsHTML = j.list[0].bodyAsHTML.replaceAll('p>', 'div>')),
+    'value /list/*/bodyAsHTML',
+  ],
+  [
+    'an address of the old server',
+    QUESTIONS,
+    (j) => void (j.list[0].body += ` ${servers().old.url}/questions/5`),
+    'address /list/*/body',
+  ],
   ['negative views', QUESTIONS, (j) => void (j.list[0].viewCount = -3), 'form /list/*/viewCount'],
   ['views as text', QUESTIONS, (j) => void (j.list[0].viewCount = '12'), 'type /list/*/viewCount'],
   ['no views', QUESTIONS, (j) => void delete j.list[0].viewCount, 'missing /list/*/viewCount'],
   ['null views', QUESTIONS, (j) => void (j.list[0].viewCount = null), 'null /list/*/viewCount'],
   ['a mark that is lost', QUESTIONS, (j) => void (j.list[0].wiki = !j.list[0].wiki), 'value /list/*/wiki'],
   ['a state too many', QUESTIONS, (j) => void j.list[0].nodeStates.push('locked'), 'extra-item /list/*/nodeStates/*'],
-  ['a topic that is missing', QUESTIONS, (j) => void withSome(j, 'topics').topics.pop(), 'missing-item /list/*/topics/*'],
-  ['a wrong count in a topic', QUESTIONS, (j) => void (withSome(j, 'topics').topics[0].usedCount += 1), 'value /list/*/topics/*/usedCount'],
+  [
+    'a topic that is missing',
+    QUESTIONS,
+    (j) => void withSome(j, 'topics').topics.pop(),
+    'missing-item /list/*/topics/*',
+  ],
+  [
+    'a wrong count in a topic',
+    QUESTIONS,
+    (j) => void (withSome(j, 'topics').topics[0].usedCount += 1),
+    'value /list/*/topics/*/usedCount',
+  ],
   ['a wrong count of answers', QUESTIONS, (j) => void (j.list[0].answerCount += 1), 'value /list/*/answerCount'],
   ['a fraction', QUESTIONS, (j) => void (j.list[0].depth = 0.5), 'form /list/*/depth'],
   ['no list', QUESTIONS, (j) => void delete j.list, 'missing /list'],
   ['an object for the list', QUESTIONS, (j) => void (j.list = {}), 'type /list'],
   ['an idea without its name in addresses', IDEAS, (j) => void delete j.list[0].slug, 'missing /list/*/plug'],
   ['an idea with another name in addresses', IDEAS, (j) => void (j.list[0].slug += 'x'), 'value /list/*/plug'],
-  ['an idea without its topics', IDEAS, (j) => void (withSome(j, 'topics').topics.length = 0), 'missing-item /list/*/topics/*'],
-  ['an idea with another topic', IDEAS, (j) => void (withSome(j, 'topics').topics[0] = 'other'), 'other-item /list/*/topics/*'],
-  ['an action an hour later', ACTIONS, (j) => void (j.actions[4].actionDate = j.actions[4].actionDate.replace('+01:00', 'Z')), 'value /actions/*/actionDate'],
+  [
+    'an idea without its topics',
+    IDEAS,
+    (j) => void (withSome(j, 'topics').topics.length = 0),
+    'missing-item /list/*/topics/*',
+  ],
+  [
+    'an idea with another topic',
+    IDEAS,
+    (j) => void (withSome(j, 'topics').topics[0] = 'other'),
+    'other-item /list/*/topics/*',
+  ],
+  [
+    'an action an hour later',
+    ACTIONS,
+    (j) => void (j.actions[4].actionDate = j.actions[4].actionDate.replace('+01:00', 'Z')),
+    'value /actions/*/actionDate',
+  ],
   ['another verb', ACTIONS, (j) => void (j.actions[4].verb = 'liked'), 'value /actions/*/verb'],
   ['another address of a caller', ACTIONS, (j) => void (j.actions[4].ip = '192.0.2.99'), 'value /actions/*/ip'],
   ['an action on another node', ACTIONS, (j) => void (j.actions[4].node.id += 1), 'identity /actions/*/node/id'],
   ['a user without a group', USERS, (j) => void withSome(j, 'groups').groups.pop(), 'missing-item /list/*/groups/*'],
   ['a user with power', USERS, (j) => void (j.list[0].superuser = !j.list[0].superuser), 'value /list/*/superuser'],
-  ['another picture', USERS, (j) => void (j.list[0].avatar = j.list[0].avatar.replace('avatars', 'pictures')), 'value /list/*/avatar'],
-  ['a status', QUESTIONS, (_, answer) => void (answer.status = 202), 'status status'],
-  ['a failure', QUESTIONS, (_, answer) => void ((answer.status = 500), (answer.body = Buffer.from('{"error":"x"}'))), 'status status'],
-  ['nothing found', QUESTIONS, (_, answer) => void ((answer.status = 404), (answer.body = Buffer.from('{"error":"not found"}'))), 'status status'],
-  ['a denial', QUESTIONS, (_, answer) => void ((answer.status = 401), (answer.body = Buffer.from(`{"error":"You don't have permission to do this action."}`))), 'permission status'],
-  ['another content type', QUESTIONS, (_, answer) => void (answer.mediaType = 'text/plain'), 'media-type header'],
-  ['a page of HTML', QUESTIONS, (_, answer) => void ((answer.mediaType = 'text/html'), (answer.body = Buffer.from('<html></html>'))), 'media-type header'],
-  ['half of a body', QUESTIONS, (_, answer) => void (answer.body = answer.body.subarray(0, 100)), 'body '],
-  ['an error inside a success', QUESTIONS, (_, answer) => void (answer.body = Buffer.from('{"error":"no database"}')), 'error status'],
-  ['another error', '/services/v2/node/999999/comment.json', (_, answer) => void (answer.body = Buffer.from('{"error":"who knows"}')), 'error status'],
+  [
+    'another picture',
+    USERS,
+    (j) => void (j.list[0].avatar = j.list[0].avatar.replace('avatars', 'pictures')),
+    'value /list/*/avatar',
+  ],
+  ['a status', QUESTIONS, (_, sent) => void (sent.status = 202), 'status status'],
+  [
+    'a failure',
+    QUESTIONS,
+    (_, sent) => void ((sent.status = 500), (sent.body = Buffer.from('{"error":"x"}'))),
+    'status status',
+  ],
+  [
+    'nothing found',
+    QUESTIONS,
+    (_, sent) => void ((sent.status = 404), (sent.body = Buffer.from('{"error":"not found"}'))),
+    'status status',
+  ],
+  [
+    'a denial',
+    QUESTIONS,
+    (_, sent) =>
+      void ((sent.status = 401), (sent.body = Buffer.from(`{"error":"You don't have permission to do this action."}`))),
+    'permission status',
+  ],
+  ['another content type', QUESTIONS, (_, sent) => void (sent.mediaType = 'text/plain'), 'media-type header'],
+  [
+    'a page of HTML',
+    QUESTIONS,
+    (_, sent) => void ((sent.mediaType = 'text/html'), (sent.body = Buffer.from('<html></html>'))),
+    'media-type header',
+  ],
+  ['half of a body', QUESTIONS, (_, sent) => void (sent.body = sent.body.subarray(0, 100)), 'body '],
+  [
+    'an error inside a success',
+    QUESTIONS,
+    (_, sent) => void (sent.body = Buffer.from('{"error":"no database"}')),
+    'error status',
+  ],
+  [
+    'another error',
+    '/services/v2/node/999999/comment.json',
+    (_, sent) => void (sent.body = Buffer.from('{"error":"who knows"}')),
+    'error status',
+  ],
 ];
 
 describe('a fault on the new server', () => {
@@ -162,18 +299,21 @@ describe('a fault on the new server', () => {
     expect(counted).toEqual([expected]);
   });
 
-  it.each([...new Set(FAULTS.map(([, target]) => target))])('is not seen where none was planted: %s', async (target) => {
-    const { counted } = await differencesOf(target, () => undefined);
-    expect(counted).toEqual([]);
-  });
+  it.each([...new Set(FAULTS.map(([, target]) => target))])(
+    'is not seen where none was planted: %s',
+    async (target) => {
+      const { counted } = await differencesOf(target, () => undefined);
+      expect(counted).toEqual([]);
+    },
+  );
 
   it('is a leak if a caller receives what the old server denies', async () => {
     const target = '/services/v2/action.json';
     const { counted } = await differencesOf(
       target,
-      (_, answer) => {
-        answer.status = 200;
-        answer.body = Buffer.from('{"actions":[],"moreResults":0}');
+      (_, sent) => {
+        sent.status = 200;
+        sent.body = Buffer.from('{"actions":[],"moreResults":0}');
       },
       { role: 'bob' },
     );
@@ -181,10 +321,7 @@ describe('a fault on the new server', () => {
   });
 
   it('is a leak if a private field appears', async () => {
-    const { counted } = await differencesOf(
-      QUESTIONS.replace('question', 'article'),
-      () => undefined,
-    );
+    const { counted } = await differencesOf(QUESTIONS.replace('question', 'article'), () => undefined);
     expect(counted).toEqual([]);
     const comments = await commentsOfSomeNode('bob');
     const leaked = await differencesOf(comments, (j) => void (j[0].visibility = 'moderators'), { role: 'bob' });
@@ -196,10 +333,14 @@ describe('a fault on the new server', () => {
     const hidden = 271;
     ids.match('node', String(hidden), '100271', {} as never);
     const others = { ids: new Set([String(hidden)]), isAllowed: true };
-    const { counted } = await differencesOf(target, (j) => void j.push({ ...j[0], id: 100_271, body: 'x', creationDate: 1 }), {
-      role: 'bob',
-      others,
-    });
+    const { counted } = await differencesOf(
+      target,
+      (j) => void j.push({ ...j[0], id: 100_271, body: 'x', creationDate: 1 }),
+      {
+        role: 'bob',
+        others,
+      },
+    );
     expect(counted).toEqual(['leak /*']);
   });
 });
@@ -207,7 +348,7 @@ describe('a fault on the new server', () => {
 /** Returns the target of a node with at least two comments that a caller may see. */
 async function commentsOfSomeNode(role: string): Promise<string> {
   const response = await fetch(`${servers().old.url}/services/v2/question.json?pageSize=100`);
-  const { list } = (await response.json()) as Json;
+  const { list }: Json = await response.json();
   for (const { id, commentIds } of list) {
     if (commentIds.length < 1 || ids.toNew('node', String(id)) === undefined) continue;
     const { old } = await pairOf(`/services/v2/node/${id}/comment.json`, role);
@@ -218,11 +359,23 @@ async function commentsOfSomeNode(role: string): Promise<string> {
 
 describe('a rule about noise', () => {
   const rule = (at: string): NoiseRule => ({
-    ...{ operation: 'listQuestions', at, reason: 'counts live', owner: 'the team', until: '2099-12-31' },
+    operation: 'listQuestions',
+    at,
+    reason: 'counts live',
+    owner: 'the team',
+    until: '2099-12-31',
   });
-  const noise = ['score', 'title', 'wiki', 'creationDate', 'slug', 'creationDateFormatted', 'topics/*/usedCount', 'depth', 'author/id'].map(
-    (name) => rule(`/list/*/${name}`),
-  );
+  const noise = [
+    'score',
+    'title',
+    'wiki',
+    'creationDate',
+    'slug',
+    'creationDateFormatted',
+    'topics/*/usedCount',
+    'depth',
+    'author/id',
+  ].map((name) => rule(`/list/*/${name}`));
 
   it('mutes another value at exactly its place', async () => {
     const muted = await differencesOf(QUESTIONS, (j) => void (j.list[0].score += 7), { noise });
@@ -237,17 +390,24 @@ describe('a rule about noise', () => {
     ['null', (j: Json) => void (j.list[0].score = null), 'null /list/*/score'],
     ['form of a number', (j: Json) => void (j.list[0].score = 0.5), 'form /list/*/score'],
     ['sign of a number', (j: Json) => void (j.list[0].creationDate *= -1), 'form /list/*/creationDate'],
-    ['form of a date', (j: Json) => void (j.list[0].creationDateFormatted = 'soon'), 'form /list/*/creationDateFormatted'],
+    [
+      'form of a date',
+      (j: Json) => void (j.list[0].creationDateFormatted = 'soon'),
+      'form /list/*/creationDateFormatted',
+    ],
     ['emptiness', (j: Json) => void (j.list[0].title = ''), 'form /list/*/title'],
     ['reference', (j: Json) => void (j.list[1].author.id -= 100_000), 'identity /list/*/author/id'],
     ['an item', (j: Json) => void (j.list.splice(3, 1), (j.listCount -= 1)), 'missing-item /list/*'],
     ['order', (j: Json) => void ([j.list[1], j.list[5]] = [j.list[5], j.list[1]]), 'order /list'],
     ['count', (j: Json) => void (j.totalCount += 1), 'count /totalCount'],
-    ['status', (_: Json, answer: any): void => void (answer.status = 202), 'status status'],
+    ['status', (_: Json, sent: any): void => void (sent.status = 202), 'status status'],
     [
       'permission',
-      (_: Json, answer: any): void =>
-        void ((answer.status = 401), (answer.body = Buffer.from(`{"error":"You don't have permission to do this action."}`))),
+      (_: Json, sent: any): void =>
+        void (
+          (sent.status = 401),
+          (sent.body = Buffer.from(`{"error":"You don't have permission to do this action."}`))
+        ),
       'permission status',
     ],
   ] as const)('never hides: %s', async (_, change, expected) => {

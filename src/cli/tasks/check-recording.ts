@@ -1,14 +1,11 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { loadContract } from '../../engine/contract/load-contract.ts';
-import { StartFault } from '../../engine/model/fault.ts';
 import { createKindOf } from '../../engine/model/violation-kind.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { type CommandLine, EXIT } from '../../lib/command.ts';
-import { fileReason } from '../../lib/file-reason.ts';
 import { jsonDocument } from '../../lib/json-document.ts';
 import { type CaptureSummary, checkCapture } from '../../workbench/captures/check-capture.ts';
-import { JsonElementsError } from '../../workbench/captures/json-elements.ts';
 import { readCapture } from '../../workbench/captures/read-capture.ts';
 import { failures } from '../../workbench/report/fail-on.ts';
 import { renderJson } from '../../workbench/report/json-report.ts';
@@ -21,6 +18,7 @@ import { recordsInMemory } from '../flags/kept-records.ts';
 import type { ProgramIo } from '../program.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
 import { openReports } from './open-reports.ts';
+import { readingFault, recordingFault } from './recording-fault.ts';
 
 const EXCHANGES_PER_LINE = 10_000;
 
@@ -36,9 +34,7 @@ export async function checkRecording(line: CommandLine, io: ProgramIo): Promise<
   const reports = openReports(line, io, settings, contract.operations);
   const name = line.last('from') ?? '';
   const file = resolve(io.cwd, name);
-  const fault = (message: string) =>
-    new StartFault([{ source: '--from', pointer: '', message: `${name} ${message}`, suggestion: RECORDINGS }]);
-  if (!existsSync(file)) throw fault('does not exist');
+  if (!existsSync(file)) throw recordingFault(name, 'does not exist');
   const records = recordsInMemory(settings, {
     clock: systemClock,
     kindOf: createKindOf(),
@@ -59,10 +55,7 @@ export async function checkRecording(line: CommandLine, io: ProgramIo): Promise<
         if (count % EXCHANGES_PER_LINE === 0) (io.live ?? io.err)(countWords(count, 'exchange'));
       },
     }).catch((error: unknown) => {
-      if (error instanceof JsonElementsError || (error instanceof TypeError && 'message' in error))
-        throw fault(error.message);
-      if (error instanceof Error && 'code' in error) throw fault(`cannot be read: ${fileReason(error)}`);
-      throw error;
+      throw readingFault(name, error);
     });
     io.live?.('');
     const report = reports.of(await records.snapshot(), { since: undefined, operation: undefined, release: undefined });
@@ -95,8 +88,6 @@ export async function checkRecording(line: CommandLine, io: ProgramIo): Promise<
     await records.close();
   }
 }
-
-const RECORDINGS = 'name a HAR file, an access log, or a log with a JSON object in each line';
 
 /** Returns the lines that say what was checked, and what was not. */
 function recordingLines({ exchanges, checked, notChecked, isInterrupted }: CaptureSummary): readonly string[] {

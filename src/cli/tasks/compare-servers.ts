@@ -47,6 +47,7 @@ import { walkBounds, walkedParameters } from '../flags/walk-flags.ts';
 import type { ProgramIo } from '../program.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
 import { openReports } from './open-reports.ts';
+import { readingFault, recordingFault } from './recording-fault.ts';
 
 /** How long a proposed rule lasts. */
 const PROPOSED_DAYS = 90;
@@ -111,10 +112,18 @@ export async function compareServers(line: CommandLine, io: ProgramIo): Promise<
     writeCompareState(resumeFile, state);
   };
   const progress = createProgress(io, source, tally);
-  io.err(`Comparing ${urlOf(addresses.new)} with ${urlOf(addresses.old)}: ${callers.map(({ name }) => name).join(', ')}.`);
+  io.err(
+    `Comparing ${urlOf(addresses.new)} with ${urlOf(addresses.old)}: ${callers.map(({ name }) => name).join(', ')}.`,
+  );
   try {
     const run = await runComparison({
-      ...{ contract, comparator, ids, tally, source, callers, pause },
+      contract,
+      comparator,
+      ids,
+      tally,
+      source,
+      callers,
+      pause,
       old: oldServer,
       new: newServer,
       concurrency: numberFlag(line, 'concurrency', 1, [1, 32]),
@@ -271,12 +280,14 @@ async function sourceOf(
   if (from === undefined) return walkOf({ operations: contract.operations });
   if (from === 'ledger') return walkOf(await observedIn(settings, contract));
   const file = resolve(io.cwd, from);
-  if (!existsSync(file)) {
-    const suggestion = 'name an access log, a HAR file, a log with JSON lines, or ledger';
-    throw new StartFault([{ source: '--from', pointer: '', message: `${from} does not exist`, suggestion }]);
-  }
+  if (!existsSync(file)) throw recordingFault(from, 'does not exist');
   const repeats = line.all('repeat').length > 0;
-  return createCaptureSource({ file, apiPath: settings.profile.basePath, repeats }, saved?.position);
+  const source = createCaptureSource({ file, apiPath: settings.profile.basePath, repeats }, saved?.position);
+  const next = () =>
+    source.next().catch((error: unknown) => {
+      throw readingFault(from, error);
+    });
+  return { ...source, next };
 }
 
 /** Returns the operations that the ledger has seen, and the undocumented paths that it knows completely. */
@@ -448,7 +459,13 @@ function compareJson(
   const places = Array.from(comparator.places(), ({ scope, location, at, compared, different, muted }) => ({
     operation: scope.operation ?? null,
     // The names of fields that the contract does not know come from the servers.
-    ...{ role: scope.role, status: scope.status, location, at: placeText(at), compared, different, muted },
+    role: scope.role,
+    status: scope.status,
+    location,
+    at: placeText(at),
+    compared,
+    different,
+    muted,
   }));
   return jsonDocument('compare', {
     ok: failed.length === 0,
@@ -462,7 +479,11 @@ function compareJson(
     undecided,
     idPairs: idPairs ?? null,
     noise,
-    differences: differences.map(({ entry, ...rest }) => ({ fingerprint: entry.fingerprint, kind: entry.keyword, ...rest })),
+    differences: differences.map(({ entry, ...rest }) => ({
+      fingerprint: entry.fingerprint,
+      kind: entry.keyword,
+      ...rest,
+    })),
     places,
     report: JSON.parse(rendered) as unknown,
   });

@@ -1,4 +1,4 @@
-import type { Answer } from '../../comparison/comparator.ts';
+import type { ServerResponse } from '../../comparison/comparator.ts';
 import type { Cancellation } from '../../engine/model/arrival.ts';
 import { contentType, type HeaderPairs } from '../../engine/model/header-pairs.ts';
 import { UpstreamFailure } from '../../engine/model/upstream-failure.ts';
@@ -21,7 +21,8 @@ export interface CandidateRequest {
 
 /** The second server's response, or why there is none. `isSent` is false if no request was sent. */
 export type CandidateAnswer =
-  { readonly answer: Answer; readonly seconds: number } | { readonly because: string; readonly isSent: boolean };
+  | { readonly answer: ServerResponse; readonly seconds: number }
+  | { readonly because: string; readonly isSent: boolean };
 
 /** The client of the second server. It has connections, limits and a circuit of its own. */
 export interface Candidate {

@@ -1,4 +1,4 @@
-import type { Answer, Comparator, PairResult } from '../../comparison/comparator.ts';
+import type { ServerResponse, Comparator, PairResult } from '../../comparison/comparator.ts';
 import { LEAK, toViolation } from '../../comparison/difference-violation.ts';
 import type { Identities } from '../../comparison/identities.ts';
 import { lastingPart } from '../../comparison/lasting-part.ts';
@@ -20,7 +20,7 @@ export interface MirroredExchange extends Cell {
   readonly trace: Trace;
   readonly authorization: string | undefined;
   /** The legacy server's response, as it was received. */
-  readonly answer: Answer;
+  readonly answer: ServerResponse;
   readonly bytes: number;
   readonly caller: number;
   /** When it began to wait, in epoch milliseconds. */
@@ -53,7 +53,7 @@ export async function mirrorExchange(mirrored: MirroredExchange, parts: MirrorPa
   const request = requestOf(mirrored, newTarget, parts);
   const asked = await candidate.ask(request, signal);
   if ('because' in asked) return leaveOut(mirrored, asked, parts);
-  const compare = (old: Answer, next: Answer) =>
+  const compare = (old: ServerResponse, next: ServerResponse) =>
     comparator.compare({ operation, parameters, target: newTarget, role: mirrored.role, old, new: next });
   // A comparison can take as long as the check of a response, so waiting requests are served first.
   await laterTurn();
@@ -121,7 +121,7 @@ async function askAgain(
   { exchange }: MirroredExchange,
   request: Parameters<Candidate['ask']>[0],
   { candidate, budget, repeater, transparent, signal, maxResponseBytes }: MirrorParts,
-): Promise<{ readonly old: Answer; readonly new: Answer } | undefined> {
+): Promise<{ readonly old: ServerResponse; readonly new: ServerResponse } | undefined> {
   if (signal.aborted || !budget.take()) return undefined;
   const next = await candidate.ask(request, signal);
   if ('because' in next) return undefined;
@@ -130,7 +130,7 @@ async function askAgain(
   return { old, new: next.answer };
 }
 
-async function repeated(response: ReturnType<MirrorParts['repeater']['repeat']>): Promise<Answer | undefined> {
+async function repeated(response: ReturnType<MirrorParts['repeater']['repeat']>): Promise<ServerResponse | undefined> {
   try {
     const reply = await response;
     if (reply === undefined || reply.codingFault !== undefined) return undefined;

@@ -101,7 +101,10 @@ function checkOne(
   trace.upstream = { status: response.status, shape: 'recorded', seconds: 0, attempts: 1 };
   trace.requests = toVerdict('report', violations);
   trace.responses = {
-    ...toVerdict('report', findings.violations.filter((one) => !isAdvisory(one))),
+    ...toVerdict(
+      'report',
+      findings.violations.filter((one) => !isAdvisory(one)),
+    ),
     verdict: findings.verdict,
     ...(findings.reason !== undefined && { reason: findings.reason }),
     ...(findings.verdict === 'skipped' && { outcome: 'skipped' as const }),

@@ -31,7 +31,7 @@ export async function* jsonElements(
   const isTarget = () =>
     levels.length === path.length + 1 &&
     levels.at(-1)?.isList === true &&
-    path.every((name, at) => levels[at]?.name === name && levels[at].isList === false);
+    path.every((name, at) => levels[at]?.name === name && !levels[at].isList);
   for await (const chunk of chunks) {
     let from = 0;
     const found: JsonElement[] = [];

@@ -30,6 +30,11 @@ export interface Unreadable {
 /** The kinds of files that can be read. */
 export type CaptureKind = 'har' | 'json-lines' | 'access-log';
 
+/** The error for a folder or a device. The message continues after its name. */
+export class NotAFile extends Error {
+  override readonly name = 'NotAFile';
+}
+
 /** The maximum size of one entry or line. */
 const MAX_ENTRY_BYTES = 32 * 1024 * 1024;
 
@@ -75,7 +80,7 @@ async function kindOfFile(file: string): Promise<CaptureKind> {
 }
 
 async function beginning(file: string): Promise<string> {
-  if (!statSync(file).isFile()) throw new TypeError('is not a file');
+  if (!statSync(file).isFile()) throw new NotAFile('is not a file');
   if (file.endsWith('.gz')) {
     for await (const chunk of chunksOf(file)) return chunk.subarray(0, 4096).toString('utf8');
     return '';
@@ -102,7 +107,11 @@ function harEntry(entry: PlainObject | undefined): Entry {
   const { method, url } = isPlainObject(request) ? request : {};
   const target = typeof url === 'string' ? pathOf(url) : undefined;
   if (typeof method !== 'string' || target === undefined) return { unreadable: 'not a request' };
-  return { method: method.toUpperCase(), target, response: isPlainObject(response) ? harResponse(response) : undefined };
+  return {
+    method: method.toUpperCase(),
+    target,
+    response: isPlainObject(response) ? harResponse(response) : undefined,
+  };
 }
 
 function harResponse({ status, content, headers }: PlainObject): CapturedResponse | undefined {

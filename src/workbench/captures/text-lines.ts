@@ -13,7 +13,8 @@ export async function* textLines(chunks: AsyncIterable<Buffer>, maxBytes: number
     else parts.push(part);
   };
   const take = (): TextLine => {
-    const line = bytes > maxBytes ? { skippedBytes: bytes } : { text: Buffer.concat(parts).toString('utf8').replace(/\r$/, '') };
+    const line =
+      bytes > maxBytes ? { skippedBytes: bytes } : { text: Buffer.concat(parts).toString('utf8').replace(/\r$/, '') };
     parts = [];
     bytes = 0;
     return line;

@@ -2,16 +2,18 @@ import type { Clock } from '../../lib/clock.ts';
 import { contentType, headerValue, type HeaderPairs } from '../../engine/model/header-pairs.ts';
 import { UpstreamFailure } from '../../engine/model/upstream-failure.ts';
 import type { Upstream } from '../../engine/upstream/create-upstream.ts';
-import type { Answer } from '../../comparison/comparator.ts';
+import type { ServerResponse } from '../../comparison/comparator.ts';
 
 /** A response that can be compared, or the reason why there is none. */
-export type Asked = { readonly answer: Answer } | { readonly because: string };
+export type Asked = { readonly response: ServerResponse } | { readonly because: string };
 
 /** Asks one server, no faster than allowed and never while it asks for patience. */
 export interface AskedServer {
   ask(target: string, authorization: string | undefined, signal: AbortSignal): Promise<Asked>;
   /** The number of requests that were sent, including repeated ones. */
   readonly sent: number;
+  /** True once a response has arrived, of any status. */
+  readonly hasResponded: boolean;
   /** The number of responses in a row that could not be compared. */
   readonly failuresInARow: number;
 }
@@ -41,6 +43,7 @@ export function createAskedServer({ upstream, delayMs, clock, pause }: ServerPar
   let nextAt = 0;
   let sent = 0;
   let failures = 0;
+  let hasResponded = false;
   /** Waits for the turn of a request. Several requests that wait get turns one after another. */
   const turn = async (signal: AbortSignal) => {
     const now = clock();
@@ -59,9 +62,10 @@ export function createAskedServer({ upstream, delayMs, clock, pause }: ServerPar
       const response = await upstream.exchange({ method: 'GET', target, headers, mode: 'buffered', signal });
       if (!Buffer.isBuffer(response.body)) return { because: 'too large' };
       if (response.codingFault !== undefined) return { because: 'content coding' };
-      const answer = { status: response.status, mediaType: contentType(response.headers), body: response.body };
+      const received = { status: response.status, mediaType: contentType(response.headers), body: response.body };
       const waitMs = OVERLOADED.has(response.status) ? waitOf(response.headers, clock()) : undefined;
-      return { answer, waitMs };
+      hasResponded = true;
+      return { response: received, waitMs };
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
       const { kind, retryAfterSeconds } = error;
@@ -76,24 +80,29 @@ export function createAskedServer({ upstream, delayMs, clock, pause }: ServerPar
       await turn(signal);
       if (signal.aborted) return { because: 'interrupted' };
       const result = await send(target, authorization, signal);
-      if ('answer' in result && result.waitMs === undefined) return { answer: result.answer };
-      const because = 'answer' in result ? `status ${result.answer.status}` : result.because;
+      if ('response' in result && result.waitMs === undefined) return { response: result.response };
+      const because = 'response' in result ? `status ${result.response.status}` : result.because;
       if (result.waitMs === undefined) return { because };
       const waitMs = Math.max(result.waitMs, FIRST_WAIT_MS * 2 ** (attempt - 1));
-      if (waitMs > MAX_WAIT_MS) return { because: `${because}, which asks for more than ${MAX_WAIT_MS / 1000} seconds` };
+      if (waitMs > MAX_WAIT_MS)
+        return { because: `${because}, which asks for more than ${MAX_WAIT_MS / 1000} seconds` };
       // All requests wait, not only this one.
       nextAt = Math.max(nextAt, clock() + waitMs);
-      if (attempt >= MAX_ATTEMPTS) return { because };
+      // While the circuit is open, nothing was sent that could be repeated.
+      if (attempt >= MAX_ATTEMPTS || !('response' in result)) return { because };
     }
   };
   return {
     async ask(target, authorization, signal) {
       const asked = await ask(target, authorization, signal);
-      failures = 'answer' in asked ? 0 : failures + 1;
+      failures = 'response' in asked ? 0 : failures + 1;
       return asked;
     },
     get sent() {
       return sent;
+    },
+    get hasResponded() {
+      return hasResponded;
     },
     get failuresInARow() {
       return failures;
@@ -103,7 +112,7 @@ export function createAskedServer({ upstream, delayMs, clock, pause }: ServerPar
 
 /** One attempt. `waitMs` is set if the server asks for patience. */
 type Sent =
-  | { readonly answer: Answer; readonly waitMs: number | undefined }
+  | { readonly response: ServerResponse; readonly waitMs: number | undefined }
   | { readonly because: string; readonly waitMs?: number };
 
 const WORDS: Readonly<Record<UpstreamFailure['kind'], string>> = {

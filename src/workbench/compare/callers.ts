@@ -54,7 +54,8 @@ type Report = (pointer: string, message: string, suggestion?: string) => void;
 
 function unknownKeys(object: PlainObject, known: readonly string[], pointer: string, fault: Report): void {
   for (const key of Object.keys(object))
-    if (!known.includes(key)) fault(`${pointer}/${key}`, 'unknown key', closestName(key, known) ?? `one of ${known.join(', ')}`);
+    if (!known.includes(key))
+      fault(`${pointer}/${key}`, 'unknown key', closestName(key, known) ?? `one of ${known.join(', ')}`);
 }
 
 function authorizationOf(

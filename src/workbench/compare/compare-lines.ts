@@ -74,9 +74,13 @@ export function compareLines(summary: CompareSummary): readonly string[] {
     `Callers: ${callers.join(', ')}. ${leaks.length === 0 ? 'No leak was found.' : `${countWords(leaks.length, 'LEAK')}: ${leaks.map(({ entry }) => entry.fingerprint).join(', ')}.`}`,
     ...(repairs.length === 0
       ? []
-      : [`Repairs, which the contract demands: ${countWords(repairs.length, 'difference')}; --accept-repairs accepts them.`]),
+      : [
+          `Repairs, which the contract demands: ${countWords(repairs.length, 'difference')}; --accept-repairs accepts them.`,
+        ]),
     ...noise.unused.map(({ operation, at }) => `Unused noise rule: ${operation} ${at}.`),
-    ...noise.expired.map(({ operation, at, until, owner }) => `Expired noise rule: ${operation} ${at} (${owner}, ${until}).`),
+    ...noise.expired.map(
+      ({ operation, at, until, owner }) => `Expired noise rule: ${operation} ${at} (${owner}, ${until}).`,
+    ),
     '',
     ...coverageLines(summary.coverage),
     ...pairLines(differences),
@@ -113,7 +117,9 @@ function pairLines(differences: readonly FoundDifference[]): string[] {
         ({ entry, target, pair, roles }) =>
           `  ${entry.fingerprint}  ${entry.keyword.replace('compare-', '')} ${entry.at === '' ? entry.location : entry.at}, GET ${target} as ${roles.join(', ')}: ${pair}`,
       ),
-    ...(differences.length > MAX_PAIRS ? [`  and ${differences.length - MAX_PAIRS} more; --format json lists all`] : []),
+    ...(differences.length > MAX_PAIRS
+      ? [`  and ${differences.length - MAX_PAIRS} more; --format json lists all`]
+      : []),
     '',
   ];
 }

@@ -20,7 +20,8 @@ export function readCompareState(file: string, subject: string): CompareState | 
   if (text === undefined) return undefined;
   const state = parseState(text);
   if (state['version'] !== VERSION) throw new Error('it was written by another version');
-  if (state['subject'] !== subject) throw new Error('it belongs to another comparison: delete it, or name another file');
+  if (state['subject'] !== subject)
+    throw new Error('it belongs to another comparison: delete it, or name another file');
   objectOf(state['tally'], 'tally');
   return state as unknown as CompareState;
 }

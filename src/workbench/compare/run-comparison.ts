@@ -1,6 +1,6 @@
 import type { Contract } from '../../engine/contract/load-contract.ts';
 import type { AskedServer, Pause } from './ask-server.ts';
-import type { Answer, Comparator, ExchangePair } from '../../comparison/comparator.ts';
+import type { ServerResponse, Comparator, ExchangePair } from '../../comparison/comparator.ts';
 import type { Identities } from '../../comparison/identities.ts';
 import { lastingPart } from '../../comparison/lasting-part.ts';
 import type { RequestSource, SourceRequest } from './sources/request-source.ts';
@@ -25,7 +25,7 @@ export interface ComparisonParts {
   readonly source: RequestSource;
   readonly old: AskedServer;
   readonly new: AskedServer;
-  /** The callers. The first one's responses tell a walk what else to request. */
+  /** The callers. What the old server sends to any of them tells a walk what else to request. */
   readonly callers: readonly Caller[];
   readonly concurrency: number;
   /** The time to wait before both servers are asked again about a difference. Undefined if they are not. */
@@ -51,9 +51,16 @@ export interface ComparisonRun {
 /** Why a comparison ended. */
 export type ComparisonEnd = 'complete' | 'signal' | 'old server fails' | 'new server fails';
 
-/** The number of failures in a row after which a server is given up. */
-const MAX_FAILURES = 20;
+/** The number of failures in a row after which a server is given up: fewer if it has never responded. */
+const MAX_FAILURES = 10;
+const FIRST_FAILURES = 3;
+
+const isGone = ({ failuresInARow, hasResponded }: AskedServer): boolean =>
+  failuresInARow >= (hasResponded ? MAX_FAILURES : FIRST_FAILURES);
+
 const CHECKPOINT_EVERY = 100;
+/** The maximum number of requests that wait until the counterparts of their ids are known. */
+const MAX_POSTPONED = 10_000;
 
 /** Compares two servers until the source ends. */
 export async function runComparison(parts: ComparisonParts): Promise<ComparisonRun> {
@@ -66,8 +73,19 @@ export async function runComparison(parts: ComparisonParts): Promise<ComparisonR
   let wake: (() => void) | undefined;
   const given = (): ComparisonEnd | undefined => {
     if (signal.aborted) return 'signal';
-    if (parts.old.failuresInARow >= MAX_FAILURES) return 'old server fails';
-    return parts.new.failuresInARow >= MAX_FAILURES ? 'new server fails' : undefined;
+    if (isGone(parts.old)) return 'old server fails';
+    return isGone(parts.new) ? 'new server fails' : undefined;
+  };
+  const postponed: SourceRequest[] = [];
+  const tried = new WeakSet<SourceRequest>();
+  const compareItem = async (request: SourceRequest): Promise<void> => {
+    const result = await compareOne(request);
+    if (result === 'interrupted') interrupted += 1;
+    if (result !== 'unknown id') return;
+    if (tried.has(request) || postponed.length >= MAX_POSTPONED)
+      return tally.notMade('id without a counterpart', parts.callers.length);
+    tried.add(request);
+    postponed.push(request);
   };
   let end: ComparisonEnd | undefined;
   const worker = async (): Promise<void> => {
@@ -76,7 +94,8 @@ export async function runComparison(parts: ComparisonParts): Promise<ComparisonR
       if (end !== undefined || isOver) return;
       // An item is taken and counted before another worker can take the next one.
       active += 1;
-      const item = await source.next();
+      // What could not be translated waits until nothing else can show the counterparts of its ids.
+      const item = (await source.next()) ?? (active === 1 ? postponed.shift() : undefined);
       if (item === undefined) {
         active -= 1;
         if (active === 0) {
@@ -95,8 +114,8 @@ export async function runComparison(parts: ComparisonParts): Promise<ComparisonR
         continue;
       }
       try {
-        if ('notMade' in item) tally.notMade(item.notMade);
-        else if (!(await compareOne(item))) interrupted += 1;
+        if ('notMade' in item) tally.notMade(item.notMade, parts.callers.length);
+        else await compareItem(item);
       } finally {
         active -= 1;
         const woken = wake;
@@ -109,7 +128,7 @@ export async function runComparison(parts: ComparisonParts): Promise<ComparisonR
   };
   await Promise.all(Array.from({ length: concurrency }, worker));
   const left = source.left();
-  const unsent = (left ?? 0) + interrupted;
+  const unsent = (left ?? 0) + interrupted + postponed.length;
   if (unsent > 0) tally.notMade('planned, but not sent', unsent * parts.callers.length);
   for (const late of [...comparator.settle(), ...comparator.refuted()]) tally.takeLate(late);
   await source.close();
@@ -119,8 +138,8 @@ export async function runComparison(parts: ComparisonParts): Promise<ComparisonR
 /** The responses of both servers to one caller. */
 interface AskedPair {
   readonly caller: Caller;
-  readonly old: Answer;
-  readonly new: Answer;
+  readonly old: ServerResponse;
+  readonly new: ServerResponse;
 }
 
 function createTargetComparison(parts: ComparisonParts) {
@@ -139,34 +158,40 @@ function createTargetComparison(parts: ComparisonParts) {
     const second = newFirst ? await askOld() : await askNew();
     if ('because' in second) return { because: `${newFirst ? 'old' : 'new'} server: ${second.because}` };
     const [old, next] = newFirst ? [second, first] : [first, second];
-    return { caller, old: old.answer, new: next.answer };
+    return { caller, old: old.response, new: next.response };
   };
 
-  /** Returns false if the comparison of a target was interrupted before it could begin. */
-  return async (request: SourceRequest): Promise<boolean> => {
+  /** Compares the responses to a request for all callers, unless it is interrupted or contains an unknown id. */
+  return async (request: SourceRequest): Promise<'done' | 'interrupted' | 'unknown id'> => {
     const { operation, parameters, toNew } = read(request.target);
     parts.onProgress(operation?.id ?? 'undocumented paths');
     const newTarget = toNew(ids);
-    if ((operation === undefined && !parts.undocumented) || newTarget === undefined) {
-      tally.notMade(newTarget === undefined ? 'id without a counterpart' : 'not in the contract', callers.length);
-      return true;
+    if (newTarget === undefined) return 'unknown id';
+    if (operation === undefined && !parts.undocumented) {
+      tally.notMade('not in the contract', callers.length);
+      return 'done';
     }
     const targets = { target: request.target, newTarget };
     const asked: AskedPair[] = [];
     for (const caller of callers) {
       const pair = await askBoth(targets, caller, false);
       if ('because' in pair) {
-        if (signal.aborted && asked.length === 0 && caller === callers[0]) return false;
+        if (signal.aborted && asked.length === 0 && caller === callers[0]) return 'interrupted';
         tally.notComparable(operation?.id, pair.because);
         continue;
       }
       asked.push(pair);
-      if (caller === callers[0]) source.learn(request, pair.old);
+      source.learn(request, pair.old);
     }
     for (const pair of asked) {
       const others = asked.filter((one) => one !== pair);
       const exchange = ({ caller, old, new: next }: AskedPair): ExchangePair => ({
-        ...{ operation, parameters, target: request.target, role: caller.name, old, new: next },
+        operation,
+        parameters,
+        target: request.target,
+        role: caller.name,
+        old,
+        new: next,
         ...(others.length > 0 && {
           others: {
             ids: new Set(others.flatMap((one) => [...comparator.itemIds(operation, one.old)])),
@@ -189,6 +214,6 @@ function createTargetComparison(parts: ComparisonParts) {
       tally.take(result, result.outcome !== 'different');
     }
     for (const late of comparator.refuted()) tally.takeLate(late);
-    return true;
+    return 'done';
   };
 }

@@ -91,7 +91,13 @@ interface TallyParts {
 /** Creates a tally, from what an earlier run has saved. */
 export function createTally({ clock, kindOf, release, structureOf }: TallyParts, saved?: TallyState): Tally {
   const main = {
-    ...{ exchanges: 0, equal: 0, different: 0, muted: 0, notComparable: 0, notMade: 0, races: 0 },
+    exchanges: 0,
+    equal: 0,
+    different: 0,
+    muted: 0,
+    notComparable: 0,
+    notMade: 0,
+    races: 0,
     ...pick(saved?.counts),
   };
   const reasons = {
@@ -130,7 +136,13 @@ export function createTally({ clock, kindOf, release, structureOf }: TallyParts,
       const { check, direction, category, location, keyword, schemaPath, message } = violation;
       const sample = { requestId: `compare-${main.exchanges}`, seenAt: now, found: violation.found };
       const entry: LedgerEntry = {
-        ...{ check, direction, category, location, keyword, schemaPath, message },
+        check,
+        direction,
+        category,
+        location,
+        keyword,
+        schemaPath,
+        message,
         fingerprint: kind.fingerprint,
         operation,
         status,
@@ -159,7 +171,10 @@ export function createTally({ clock, kindOf, release, structureOf }: TallyParts,
   };
   const listed = (): FoundDifference[] =>
     [...found.values()].map(({ entry, target, pair, roles, repairs }) => ({
-      ...{ entry, target, pair, repairs },
+      entry,
+      target,
+      pair,
+      repairs,
       roles: [...roles],
       isRepair: repairs === entry.count,
       isLeak: entry.keyword === LEAK,

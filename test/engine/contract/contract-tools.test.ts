@@ -23,7 +23,7 @@ describe('the linter of the contract', () => {
       ["'2019-02-06 15:01:00.0'", '2019-02-06 15:01:00.0', 'actionDate: a YAML 1.1 reader reads another value'],
       ['summary: Returns a comment', 'summary: yes', '/summary: a YAML 1.1 reader reads another value'],
       ["'Could you add the log?'", 'Could you add the log?', 'quote the text'],
-      ['list: { type: array, items: true, ', 'list: { type: array, ', 'needs items'],
+      ['          type: array\n          items: true\n', '          type: array\n', 'needs items'],
       ['  contact:\n    name: The maintainers of Portico\n', '', 'info-contact'],
       ['      description: All items have the type `kbentry`.\n', '', 'operation-description'],
     ] as const;

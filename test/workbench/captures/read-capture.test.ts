@@ -26,12 +26,19 @@ async function* inChunks(text: string, size: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-const entry = (url: string, more: object = {}) => ({ request: { method: 'GET', url }, response: { status: 200, content: { mimeType: 'application/json', text: '{"a":1}' }, ...more } });
-const har = (...entries: object[]) => JSON.stringify({ log: { version: '1.2', creator: { name: '"entries":[{}]' }, entries } });
+const entry = (url: string, more: object = {}) => ({
+  request: { method: 'GET', url },
+  response: { status: 200, content: { mimeType: 'application/json', text: '{"a":1}' }, ...more },
+});
+const har = (...entries: object[]) =>
+  JSON.stringify({ log: { version: '1.2', creator: { name: '"entries":[{}]' }, entries } });
 
 describe('a HAR file', () => {
   it('is read entry by entry, with requests below the prefix of the server', async () => {
-    const [first, second] = await entriesOf('a.har', har(entry('https://x.example/qa/services/v2/idea.json?page=2#top'), { request: { method: 'post' } }));
+    const [first, second] = await entriesOf(
+      'a.har',
+      har(entry('https://x.example/qa/services/v2/idea.json?page=2#top'), { request: { method: 'post' } }),
+    );
     expect(first).toEqual({
       method: 'GET',
       target: '/services/v2/idea.json?page=2',
@@ -41,10 +48,17 @@ describe('a HAR file', () => {
   });
 
   it('knows bodies in base64, bodies that are missing, and requests that were blocked', async () => {
-    const base64 = { content: { text: Buffer.from('{}').toString('base64'), encoding: 'base64' }, headers: [{ name: 'Content-Type', value: 'application/json' }] };
+    const base64 = {
+      content: { text: Buffer.from('{}').toString('base64'), encoding: 'base64' },
+      headers: [{ name: 'Content-Type', value: 'application/json' }],
+    };
     const found = await entriesOf(
       'b.har',
-      har(entry('http://x/services/v2/idea.json', base64), entry('http://x/services/v2/idea.json', { content: { size: 12 } }), entry('http://x/services/v2/idea.json', { status: 0 })),
+      har(
+        entry('http://x/services/v2/idea.json', base64),
+        entry('http://x/services/v2/idea.json', { content: { size: 12 } }),
+        entry('http://x/services/v2/idea.json', { status: 0 }),
+      ),
     );
     expect(found.map((one) => ('response' in one ? one.response : one))).toEqual([
       { status: 200, mediaType: 'application/json', body: Buffer.from('{}') },
@@ -59,17 +73,28 @@ describe('a HAR file', () => {
   });
 
   it('is continued after the entries that were read earlier', async () => {
-    const found = await entriesOf('d.har', har(...[1, 2, 3].map((page) => entry(`http://x/services/v2/idea.json?page=${page}`))), 2);
+    const found = await entriesOf(
+      'd.har',
+      har(...[1, 2, 3].map((page) => entry(`http://x/services/v2/idea.json?page=${page}`))),
+      2,
+    );
     expect(found.map((one) => 'target' in one && one.target)).toEqual(['/services/v2/idea.json?page=3']);
   });
 });
 
 describe('jsonElements', () => {
-  const text = JSON.stringify({ log: { pages: [{ entries: [{ no: 1 }] }], entries: [{ a: '}"]{\\' }, { b: [[{}]] }, 5, { c: 'é' }] }, entries: [{ no: 2 }] });
+  const text = JSON.stringify({
+    log: { pages: [{ entries: [{ no: 1 }] }], entries: [{ a: '}"]{\\' }, { b: [[{}]] }, 5, { c: 'é' }] },
+    entries: [{ no: 2 }],
+  });
 
   it.each([1, 2, 3, 7, 1000])('finds the same elements in chunks of %s bytes', async (size) => {
     const found = await all(jsonElements(inChunks(text, size), ['log', 'entries'], 1000));
-    expect(found.map((one) => 'bytes' in one && JSON.parse(one.bytes.toString()))).toEqual([{ a: '}"]{\\' }, { b: [[{}]] }, { c: 'é' }]);
+    expect(found.map((one) => 'bytes' in one && (JSON.parse(one.bytes.toString()) as object))).toEqual([
+      { a: '}"]{\\' },
+      { b: [[{}]] },
+      { c: 'é' },
+    ]);
   });
 
   it('skips an element that is too large, without keeping it', async () => {
@@ -78,7 +103,7 @@ describe('jsonElements', () => {
     expect(found).toEqual([{ skippedBytes: 5008 }, { bytes: Buffer.from('{"b":1}') }]);
   });
 
-  it.each(['{"log":{"entries":[{"a":1}', '{"log":]', `${'['.repeat(600)}`])('rejects %j', async (broken) => {
+  it.each(['{"log":{"entries":[{"a":1}', '{"log":]', '['.repeat(600)])('rejects %j', async (broken) => {
     await expect(all(jsonElements(inChunks(broken, 9), ['log', 'entries'], 1000))).rejects.toThrow(JsonElementsError);
   });
 });
@@ -92,8 +117,16 @@ describe('an access log', () => {
       '',
     ].join('\r\n');
     expect(await entriesOf('access.log', log)).toEqual([
-      { method: 'GET', target: '/services/v2/idea.json?q=a%20b', response: { status: 200, mediaType: undefined, body: undefined } },
-      { method: 'POST', target: '/services/v2/node/5/comment.json', response: { status: 201, mediaType: undefined, body: undefined } },
+      {
+        method: 'GET',
+        target: '/services/v2/idea.json?q=a%20b',
+        response: { status: 200, mediaType: undefined, body: undefined },
+      },
+      {
+        method: 'POST',
+        target: '/services/v2/node/5/comment.json',
+        response: { status: 201, mediaType: undefined, body: undefined },
+      },
       { unreadable: 'not a request' },
     ]);
   });
@@ -101,15 +134,33 @@ describe('an access log', () => {
   it('may have a JSON object in each line, with bodies', async () => {
     const log = [
       { request: { method: 'GET', url: 'http://x/services/v2/idea.json' }, response: { status: 200, body: '{"a":1}' } },
-      { method: 'GET', path: '/services/v2/idea.json', status: '404', responseBody: { error: 'no' }, contentType: 'application/json;charset=utf-8' },
+      {
+        method: 'GET',
+        path: '/services/v2/idea.json',
+        status: '404',
+        responseBody: { error: 'no' },
+        contentType: 'application/json;charset=utf-8',
+      },
       { request: 'GET /services/v2/idea.json HTTP/1.1', status: 200 },
       { message: 'started' },
     ];
     const found = await entriesOf('log.jsonl', log.map((line) => JSON.stringify(line)).join('\n'));
     expect(found).toEqual([
-      { method: 'GET', target: '/services/v2/idea.json', response: { status: 200, mediaType: 'application/json', body: Buffer.from('{"a":1}') } },
-      { method: 'GET', target: '/services/v2/idea.json', response: { status: 404, mediaType: 'application/json;charset=utf-8', body: Buffer.from('{"error":"no"}') } },
-      { method: 'GET', target: '/services/v2/idea.json', response: { status: 200, mediaType: undefined, body: undefined } },
+      {
+        method: 'GET',
+        target: '/services/v2/idea.json',
+        response: { status: 200, mediaType: 'application/json', body: Buffer.from('{"a":1}') },
+      },
+      {
+        method: 'GET',
+        target: '/services/v2/idea.json',
+        response: { status: 404, mediaType: 'application/json;charset=utf-8', body: Buffer.from('{"error":"no"}') },
+      },
+      {
+        method: 'GET',
+        target: '/services/v2/idea.json',
+        response: { status: 200, mediaType: undefined, body: undefined },
+      },
       { unreadable: 'not a request' },
     ]);
   });

@@ -18,7 +18,10 @@ async function serve(listener: RequestListener): Promise<string> {
 const JSON_HEAD = { 'content-type': 'application/json' };
 const action = (id: number, verb = 'commented') => ({ id, verb, extra: null });
 const actions = (...list: unknown[]) => JSON.stringify({ actions: list, moreResults: 1 });
-const says = (text: string): RequestListener => (_, response) => void response.writeHead(200, JSON_HEAD).end(text);
+const says =
+  (text: string): RequestListener =>
+  (_, response) =>
+    void response.writeHead(200, JSON_HEAD).end(text);
 const TARGET = '/services/v2/action.json';
 
 describe('runComparison', () => {
@@ -31,7 +34,10 @@ describe('runComparison', () => {
       const verb = request.url?.includes('page=3') === true ? 'liked' : 'commented';
       response.writeHead(200, JSON_HEAD).end(actions(action(1, verb)));
     });
-    const items = [{ notMade: 'not a GET request' as const }, ...['', '?page=2', '?page=3'].map((query) => ({ method: 'GET', target: TARGET + query }))];
+    const items = [
+      { notMade: 'not a GET request' as const },
+      ...['', '?page=2', '?page=3'].map((query) => ({ method: 'GET', target: TARGET + query })),
+    ];
     const source = { ...listSource([]), next: () => Promise.resolve(items.shift()) };
     const { counts, found } = await compareAt({ old, new: next }, source, { ids: 'same', concurrency: 1 });
     expect(counts).toMatchObject({ exchanges: 4, equal: 1, different: 1, muted: 0, notComparable: 1, notMade: 1 });
@@ -42,11 +48,13 @@ describe('runComparison', () => {
 
   it('asks both servers again about a difference, the new one first', async () => {
     const order: string[] = [];
-    const says = (name: string, verb: string): RequestListener => (_, response) => {
-      order.push(name);
-      response.writeHead(200, JSON_HEAD).end(actions(action(1, verb)));
-    };
-    const [old, next] = [await serve(says('old', 'commented')), await serve(says('new', 'liked'))];
+    const named =
+      (name: string, verb: string): RequestListener =>
+      (_, response) => {
+        order.push(name);
+        response.writeHead(200, JSON_HEAD).end(actions(action(1, verb)));
+      };
+    const [old, next] = [await serve(named('old', 'commented')), await serve(named('new', 'liked'))];
     const pauses: number[] = [];
     const { counts } = await compareAt({ old, new: next }, listSource([TARGET]), {
       ids: 'same',
@@ -72,14 +80,21 @@ describe('runComparison', () => {
     const old = await serve(says(actions(action(1))));
     const next = await serve((_, response) => {
       asked += 1;
-      response.writeHead(200, JSON_HEAD).end(JSON.stringify({ actions: [{ ...action(1, asked === 1 ? 'x' : 'commented'), private: true }], moreResults: 1 }));
+      response.writeHead(200, JSON_HEAD).end(
+        JSON.stringify({
+          actions: [{ ...action(1, asked === 1 ? 'x' : 'commented'), private: true }],
+          moreResults: 1,
+        }),
+      );
     });
     const lasting = await compareAt({ old, new: next }, listSource([TARGET]), { ids: 'same', askAgainAfterMs: 1 });
     expect(wordsOf(lasting.found)).toEqual(['listActions extra /actions/*/private']);
     asked = 0;
     const steady = await serve((_, response) => {
       asked += 1;
-      response.writeHead(200, JSON_HEAD).end(actions(action(1, asked === 1 ? 'x' : 'commented')));
+      // Each round has another difference, so neither lasts.
+      const changed = asked === 1 ? action(1, 'x') : { ...action(1), extra: 'y' };
+      response.writeHead(200, JSON_HEAD).end(actions(changed));
     });
     const race = await compareAt({ old, new: steady }, listSource([TARGET]), { ids: 'same', askAgainAfterMs: 1 });
     expect(race.counts).toMatchObject({ equal: 1, different: 0, races: 1 });
@@ -133,7 +148,9 @@ describe('runComparison', () => {
   });
 
   it('finds a leak for one role even if every value is muted', async () => {
-    const denial = JSON.stringify({ errors: { message: "You don't have permission to do this action.<br>Please login as another user" } });
+    const denial = JSON.stringify({
+      errors: { message: "You don't have permission to do this action.<br>Please login as another user" },
+    });
     const old = await serve((request, response) => {
       const isAdmin = request.headers.authorization === callerOf('admin').old;
       if (isAdmin) response.writeHead(200, JSON_HEAD).end(actions(action(1)));
@@ -169,10 +186,18 @@ describe('runComparison', () => {
     let count = 0;
     const next = await serve((_, response) => {
       count += 1;
-      response.writeHead(200, JSON_HEAD).end(JSON.stringify({ actions: [{ ...action(1, `verb ${count}`), [`field${count}`]: count }], moreResults: count }));
+      response.writeHead(200, JSON_HEAD).end(
+        JSON.stringify({
+          actions: [{ ...action(1, `verb ${count}`), [`field${count}`]: count }],
+          moreResults: count,
+        }),
+      );
     });
     const targets = Array.from({ length: 800 }, (_, at) => `${TARGET}?page=${at + 1}`);
-    const { found, counts, tally } = await compareAt({ old, new: next }, listSource(targets), { ids: 'same', askAgainAfterMs: undefined });
+    const { found, counts, tally } = await compareAt({ old, new: next }, listSource(targets), {
+      ids: 'same',
+      askAgainAfterMs: undefined,
+    });
     expect(counts.different).toBe(800);
     // The names of unknown fields are bounded, and so is the number of differences.
     expect(found.length).toBeLessThan(320);

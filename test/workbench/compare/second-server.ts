@@ -1,3 +1,4 @@
+/* oxlint-disable oxc/no-map-spread -- rows become JSON, once per request */
 import { createHash } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,8 +17,8 @@ export const OFFSET = 100_000;
 type Row = Readonly<Record<string, string | number | null | Uint8Array>>;
 type Json = Record<string, unknown>;
 
-/** What a request is answered with. */
-export interface SecondAnswer {
+/** The response to a request. */
+export interface SecondResponse {
   readonly status: number;
   readonly type: string | undefined;
   readonly text: string;
@@ -26,10 +27,12 @@ export interface SecondAnswer {
 /** The running server. */
 export interface SecondServer {
   readonly url: string;
-  /** Answers a request without a socket. */
-  answer(target: string, authorization: string | undefined): SecondAnswer;
+  /** Responds to a request without a socket. */
+  respond(target: string, authorization: string | undefined): SecondResponse;
   /** Changes every following response to a successful request. */
   spoil: ((target: string, json: Json) => unknown) | undefined;
+  /** Set if private comments are shown to everybody, which is a fault. */
+  showsPrivate: boolean;
   close(): Promise<void>;
 }
 
@@ -52,16 +55,15 @@ interface Asker {
 }
 
 class Refused extends Error {
-  readonly answer: SecondAnswer;
+  readonly response: SecondResponse;
   constructor(status: number, message: string | undefined) {
     super('refused');
     const text = message === undefined ? '' : JSON.stringify({ error: message });
-    this.answer = { status, type: message === undefined ? undefined : 'application/json', text };
+    this.response = { status, type: message === undefined ? undefined : 'application/json', text };
   }
 }
 
-const denied = () =>
-  new Refused(401, 'You don&#39;t have permission to do this action. Please login as another user');
+const denied = () => new Refused(401, 'You don&#39;t have permission to do this action. Please login as another user');
 
 const two = (value: number) => String(value).padStart(2, '0');
 const isoMinutes = (at: number) => `${new Date(at).toISOString().slice(0, 16)}Z`;
@@ -72,26 +74,33 @@ export async function startSecondServer(file: string): Promise<SecondServer> {
   const data = load(file);
   const views = new Map<number, number>();
   let spoil: SecondServer['spoil'];
+  const faults = { showsPrivate: false };
   let url = '';
-  const answer = (target: string, authorization: string | undefined): SecondAnswer => {
+  const respond = (target: string, authorization: string | undefined): SecondResponse => {
     try {
-      const json = route(data, views, url, target, askerOf(data, authorization));
+      const json = route({ ...data, ...faults }, views, url, target, askerOf(data, authorization));
       const changed = spoil === undefined ? json : spoil(target, json as Json);
       return { status: 200, type: 'application/json', text: write(changed) };
     } catch (error) {
-      if (error instanceof Refused) return error.answer;
+      if (error instanceof Refused) return error.response;
       throw error;
     }
   };
   const server: Server = createServer((request, response) => {
-    const { status, type, text } = answer(request.url ?? '/', request.headers.authorization);
+    const { status, type, text } = respond(request.url ?? '/', request.headers.authorization);
     response.writeHead(status, { ...(type !== undefined && { 'content-type': type }) }).end(text);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url,
-    answer,
+    respond,
+    get showsPrivate() {
+      return faults.showsPrivate;
+    },
+    set showsPrivate(isOn) {
+      faults.showsPrivate = isOn;
+    },
     get spoil() {
       return spoil;
     },
@@ -109,7 +118,8 @@ export async function startSecondServer(file: string): Promise<SecondServer> {
 /** Writes JSON with the members in reverse alphabetical order, and some numbers with a fraction of zero. */
 function write(json: unknown): string {
   const text = JSON.stringify(json, (_key, value: unknown) => {
-    if (typeof value === 'bigint') return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(String(value));
+    if (typeof value === 'bigint')
+      return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(String(value));
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
     if (Object.getPrototypeOf(value) !== Object.prototype) return value;
     return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? 1 : -1)));
@@ -144,7 +154,7 @@ function load(file: string) {
   };
 }
 
-type Data = ReturnType<typeof load>;
+type Data = ReturnType<typeof load> & { readonly showsPrivate?: boolean };
 
 function askerOf(data: Data, authorization: string | undefined): Asker {
   const nobody = { id: 0, isKnown: false, isAdmin: false, isModerator: false, groups: new Set<number>() };
@@ -152,7 +162,9 @@ function askerOf(data: Data, authorization: string | undefined): Asker {
   if (authorization === undefined) return { ...nobody, may: (what) => words(['anonymous']).has(what) };
   const [name = '', password = ''] = Buffer.from(authorization.slice(6), 'base64').toString().split(':');
   const user = data.table('users').find((row) => row['username'] === name);
-  const hash = createHash('sha256').update(`${String(user?.['id'])}:${password}`).digest('hex');
+  const hash = createHash('sha256')
+    .update(`${String(user?.['id'])}:${password}`)
+    .digest('hex');
   if (user === undefined || hash !== user['password_hash']) throw new Refused(401, 'Bad credentials');
   const id = Number(user['id']);
   const own = words(data.table('user_roles').flatMap((row) => (row['user_id'] === id ? [String(row['role'])] : [])));
@@ -181,7 +193,8 @@ function route(data: Data, views: Map<number, number>, url: string, target: stri
   };
   const node = (name: string, ...types: string[]): Row => {
     const found = data.node.get(id(raw, name));
-    if (found === undefined || (types.length > 0 && !types.includes(String(found['type'])))) throw new Refused(404, 'not found');
+    if (found === undefined || (types.length > 0 && !types.includes(String(found['type']))))
+      throw new Refused(404, 'not found');
     demand(show.isVisible(found));
     return found;
   };
@@ -222,7 +235,8 @@ function route(data: Data, views: Map<number, number>, url: string, target: stri
       demand(asker.may('groups'));
       const group = id(raw, 'group id');
       if (!data.group.has(group)) throw new Refused(404, 'not found');
-      const isMember = (user: Row) => data.members.get(user['id'] ?? 0)?.some((row) => row['group_id'] === group) === true;
+      const isMember = (user: Row) =>
+        data.members.get(user['id'] ?? 0)?.some((row) => row['group_id'] === group) === true;
       return peopleList(data.table('users').filter(isMember), query, show.user);
     }
     case 'topic/followers':
@@ -237,8 +251,12 @@ function route(data: Data, views: Map<number, number>, url: string, target: stri
       demand(asker.may('profile'));
       const user = id(raw, 'user id');
       if (!data.user.has(user)) throw new Refused(404, 'not found');
-      const answered = new Set((data.posts.get(user) ?? []).flatMap((row) => (row['type'] === 'answer' ? [row['parent_id']] : [])));
-      const topics = new Set([...answered].flatMap((one) => (data.tags.get(one ?? 0) ?? []).map((row) => row['topic_id'])));
+      const answered = new Set(
+        (data.posts.get(user) ?? []).flatMap((row) => (row['type'] === 'answer' ? [row['parent_id']] : [])),
+      );
+      const topics = new Set(
+        [...answered].flatMap((one) => (data.tags.get(one ?? 0) ?? []).map((row) => row['topic_id'])),
+      );
       const rows = [...topics].flatMap((one): Row[] => {
         const found = data.topic.get(one ?? 0);
         return found === undefined ? [] : [found];
@@ -266,7 +284,7 @@ const shifted = (id: unknown) => (id === null ? null : Number(id) + OFFSET);
 function createShow(data: Data, views: ReadonlyMap<number, number>, url: string, asker: Asker) {
   const isVisible = (row: Row): boolean => {
     const { visibility, author_id: author, id, root_id: root } = row;
-    if (visibility === null || asker.isAdmin) return true;
+    if (visibility === null || asker.isAdmin || data.showsPrivate === true) return true;
     if (!asker.isKnown) return false;
     if (author === asker.id || (visibility === 'moderators' && asker.isModerator)) return true;
     if (visibility === 'originalPoster' && data.node.get(root ?? 0)?.['author_id'] === asker.id) return true;
@@ -297,7 +315,9 @@ function createShow(data: Data, views: ReadonlyMap<number, number>, url: string,
       ? body
       : `<p>${body.replaceAll('&', '&#38;').replaceAll('<', '&#60;').replaceAll('>', '&#62;').replaceAll("'", '&#39;')}</p>`;
     const revisions = (String(row['revision_ids']).match(/\d+/g) ?? []).map((one) => BigInt(one) + BigInt(OFFSET));
-    const tags = (data.tags.get(row['id'] ?? 0) ?? []).toSorted((a, b) => Number(a['position']) - Number(b['position']));
+    const tags = (data.tags.get(row['id'] ?? 0) ?? []).toSorted(
+      (a, b) => Number(a['position']) - Number(b['position']),
+    );
     return {
       ...dates(row['created_at']),
       type: row['type'],
@@ -330,7 +350,7 @@ function createShow(data: Data, views: ReadonlyMap<number, number>, url: string,
   };
   const node = (row: Row): Json => {
     const isTitled = row['type'] === 'question' || row['type'] === 'kbentry' || row['type'] === 'idea';
-    const answers = below(row).filter(({ type }) => type === 'answer');
+    const answering = below(row).filter(({ type }) => type === 'answer');
     const mayRead = asker.may('private') && asker.may('send') && row['visibility'] !== null;
     return {
       ...common(row),
@@ -341,8 +361,8 @@ function createShow(data: Data, views: ReadonlyMap<number, number>, url: string,
       downVoteCount: row['down_votes'],
       ...(isTitled && { title: row['title'], slug: row['slug'], primaryContainerId: shifted(row['space_id']) }),
       ...(row['type'] === 'question' && {
-        answers: answers.map((one) => shifted(one['id'])),
-        answerCount: answers.length,
+        answers: answering.map((one) => shifted(one['id'])),
+        answerCount: answering.length,
       }),
       ...(mayRead && { visibility: row['visibility'] }),
       ...(mayRead && row['visibility'] === 'recipients' && { recipients: recipients(row) }),
@@ -354,7 +374,9 @@ function createShow(data: Data, views: ReadonlyMap<number, number>, url: string,
       type: kind,
       name: kind === 'group' ? data.group.get(id ?? 0)?.['name'] : data.user.get(id ?? 0)?.['username'],
     }));
-    return all.toSorted((a, b) => (String(a.type) < String(b.type) ? -1 : a.type === b.type ? Number(a.id) - Number(b.id) : 1));
+    return all.toSorted((a, b) =>
+      String(a.type) < String(b.type) ? -1 : a.type === b.type ? Number(a.id) - Number(b.id) : 1,
+    );
   };
   const user = (row: Row): Json => {
     const { id } = row;
@@ -512,7 +534,10 @@ function envelope(rows: readonly Row[], query: URLSearchParams, { first, size, s
   };
 }
 
-const SORTS = 'active newest hottest votes viewCount usedCount answerCount answerCountAsc commentCount favoriteCount followers reportCount'.split(' ');
+const SORTS =
+  'active newest hottest votes viewCount usedCount answerCount answerCountAsc commentCount favoriteCount followers reportCount'.split(
+    ' ',
+  );
 
 /** The sort orders whose keys the items show, so that nobody can rely on the order of equal ones. */
 const TIED: ReadonlySet<string> = new Set(['active', 'newest', 'votes', 'viewCount', 'answerCount', 'reportCount']);
@@ -533,19 +558,21 @@ function nodeList(
 ): Json {
   const asked = query.get('sort') ?? '';
   const sort = SORTS.includes(asked) ? asked : defaultSort;
-  const children = (row: Row, test: (child: Row) => boolean) => (data.children.get(row['id'] ?? 0) ?? []).filter(test).length;
-  const answers = (row: Row) => children(row, ({ type }) => type === 'answer');
+  const children = (row: Row, test: (child: Row) => boolean) =>
+    (data.children.get(row['id'] ?? 0) ?? []).filter(test).length;
+  const answersOf = (row: Row) => children(row, ({ type }) => type === 'answer');
   const seen = (row: Row) => Number(row['views']) + (views.get(Number(row['id'])) ?? 0);
-  const tags = (row: Row) => (data.tags.get(row['id'] ?? 0) ?? []).map((tag) => data.topic.get(tag['topic_id'] ?? 0) ?? {});
+  const tags = (row: Row) =>
+    (data.tags.get(row['id'] ?? 0) ?? []).map((tag) => data.topic.get(tag['topic_id'] ?? 0) ?? {});
   const keys: Readonly<Record<string, (row: Row) => number>> = {
     active: (row) => Number(row['last_active_at']),
     newest: (row) => Number(row['created_at']),
-    hottest: (row) => Number(row['score']) * 20 + Number(row['views']) + answers(row) * 30,
+    hottest: (row) => Number(row['score']) * 20 + Number(row['views']) + answersOf(row) * 30,
     votes: (row) => Number(row['score']),
     viewCount: seen,
     usedCount: (row) => Math.max(0, ...tags(row).map((topic) => Number(topic['used_count']))),
-    answerCount: answers,
-    answerCountAsc: (row) => -answers(row),
+    answerCount: answersOf,
+    answerCountAsc: (row) => -answersOf(row),
     commentCount: (row) => children(row, isComment),
     favoriteCount: (row) => (data.likes.get(row['id'] ?? 0) ?? []).length,
     followers: (row) =>
@@ -561,18 +588,30 @@ function nodeList(
     .map(({ row }) => row);
   const { from, pageSize } = pageIn(query, 1, 15);
   const page = envelope(rows, query, { first: 1, size: 15, sort, sorts: SORTS, toItem });
-  for (const row of rows.slice(from, from + pageSize)) views.set(Number(row['id']), (views.get(Number(row['id'])) ?? 0) + 1);
+  for (const row of rows.slice(from, from + pageSize))
+    views.set(Number(row['id']), (views.get(Number(row['id'])) ?? 0) + 1);
   return page;
 }
 
 function filtersIn(data: Data, query: URLSearchParams, tags: (row: Row) => readonly Row[]): ((row: Row) => boolean)[] {
-  const words = (query.get('q') ?? '').toLowerCase().split(/\s+/).map((word) => word.replaceAll('*', '')).filter(Boolean);
-  const listed = (name: string) => query.getAll(name).flatMap((value) => value.split(',')).map((one) => one.trim()).filter(Boolean);
+  const words = (query.get('q') ?? '')
+    .toLowerCase()
+    .split(/\s+/)
+    .map((word) => word.replaceAll('*', ''))
+    .filter(Boolean);
+  const listed = (name: string) =>
+    query
+      .getAll(name)
+      .flatMap((value) => value.split(','))
+      .map((one) => one.trim())
+      .filter(Boolean);
   const [types, langs, topics] = [listed('type'), listed('lang'), listed('topics').map((one) => one.toLowerCase())];
   const space = query.get('spaceId') ?? query.get('space') ?? '';
   const unanswered = !['false', '0', 'no'].includes((query.get('unanswered') ?? 'no').toLowerCase());
   const texts = (row: Row) =>
-    [row['title'], row['body'], ...tags(row).map((topic) => topic['name'])].map((text) => String(text ?? '').toLowerCase());
+    [row['title'], row['body'], ...tags(row).map((topic) => topic['name'])].map((text) =>
+      String(text ?? '').toLowerCase(),
+    );
   return [
     (row) => words.every((word) => texts(row).some((text) => text.includes(word))),
     (row) => types.length === 0 || types.includes(String(row['type'])),
@@ -580,7 +619,10 @@ function filtersIn(data: Data, query: URLSearchParams, tags: (row: Row) => reado
     (row) => space === '' || String(shifted(row['space_id'])) === space,
     (row) =>
       topics.length === 0 ||
-      tags(row).some((topic) => topics.includes(String(topic['name']).toLowerCase()) || topics.includes(String(shifted(topic['id'])))),
+      tags(row).some(
+        (topic) =>
+          topics.includes(String(topic['name']).toLowerCase()) || topics.includes(String(shifted(topic['id']))),
+      ),
     (row) => !unanswered || !(data.children.get(row['id'] ?? 0) ?? []).some(({ type }) => type === 'answer'),
   ];
 }
@@ -611,14 +653,12 @@ function followerList(data: Data, query: URLSearchParams, show: Show, kind: stri
   const sort = Object.hasOwn(known, asked) ? asked : '';
   const rows = (data.followers.get(`${kind} ${of}`) ?? [])
     .filter((one) => !onlyActive || one['active'] === 1)
-    .map(
-      (one): Row => ({
-        ...data.user.get(one['follower_id'] ?? 0),
-        follow_id: one['id'] ?? 0,
-        follow_active: one['active'] ?? 0,
-        followed_at: one['created_at'] ?? 0,
-      }),
-    )
+    .map((one): Row => ({
+      ...data.user.get(one['follower_id'] ?? 0),
+      follow_id: one['id'] ?? 0,
+      follow_active: one['active'] ?? 0,
+      followed_at: one['created_at'] ?? 0,
+    }))
     .toSorted(known[sort] ?? ((a, b) => Number(a['follow_id']) - Number(b['follow_id'])));
   const type = kind === 'topic' ? 'topic' : data.node.get(of)?.['type'];
   const relation = (row: Row): Json => ({
@@ -653,7 +693,12 @@ function actionList(data: Data, query: URLSearchParams, show: Show): Json {
 
 /** Applies `include`, `exclude` and `includeOnly`. */
 function pick(item: Json, query: URLSearchParams): Json {
-  const paths = (name: string) => query.getAll(name).flatMap((value) => value.split(',')).map((one) => one.trim()).filter(Boolean);
+  const paths = (name: string) =>
+    query
+      .getAll(name)
+      .flatMap((value) => value.split(','))
+      .map((one) => one.trim())
+      .filter(Boolean);
   const [only, also, without] = [paths('includeOnly'), paths('include'), paths('exclude')];
   const kept = only.length === 0 ? item : (select(item, [...only, ...also], true) as Json);
   return without.length === 0 ? kept : (select(kept, without, false) as Json);

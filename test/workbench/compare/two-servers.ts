@@ -1,13 +1,14 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { loadSettings } from '../../../src/portico-settings.ts';
+import { StartFault } from '../../../src/engine/model/fault.ts';
 import { createKindOf } from '../../../src/engine/model/violation-kind.ts';
 import { createUpstream } from '../../../src/engine/upstream/create-upstream.ts';
 import { compilePermissionMessage } from '../../../src/engine/upstream/failures/permission-message.ts';
 import { DEFAULT_JSON_LIMITS } from '../../../src/lib/bounded-json.ts';
 import { type ReferenceServer, startReferenceServer } from '../../../src/reference/start-reference-server.ts';
 import { createAskedServer, type Pause } from '../../../src/workbench/compare/ask-server.ts';
-import { type Answer, type Comparator, compileComparator } from '../../../src/comparison/comparator.ts';
+import { type Comparator, compileComparator } from '../../../src/comparison/comparator.ts';
 import { zoneClock } from '../../../src/comparison/dates.ts';
 import { createIdentities, type Identities, type IdMode } from '../../../src/comparison/identities.ts';
 import { createNoise, type NoiseRule } from '../../../src/comparison/noise.ts';
@@ -82,7 +83,12 @@ export function comparatorFor(urls: { readonly old: string; readonly new: string
 /** Creates a tally whose clock stands still. */
 export const tallyOf = (saved?: Parameters<typeof createTally>[1]) =>
   createTally(
-    { clock: () => TEST_NOW, kindOf: createKindOf(), release: 'test', structureOf: (target) => target.split('?', 1)[0] ?? '' },
+    {
+      clock: () => TEST_NOW,
+      kindOf: createKindOf(),
+      release: 'test',
+      structureOf: (target) => target.split('?', 1)[0] ?? '',
+    },
     saved,
   );
 
@@ -91,7 +97,9 @@ export async function compareAt(
   urls: { readonly old: string; readonly new: string },
   source: RequestSource,
   setUp: SetUp &
-    Partial<Pick<ComparisonParts, 'callers' | 'concurrency' | 'askAgainAfterMs' | 'undocumented' | 'signal' | 'onCheckpoint'>> & {
+    Partial<
+      Pick<ComparisonParts, 'callers' | 'concurrency' | 'askAgainAfterMs' | 'undocumented' | 'signal' | 'onCheckpoint'>
+    > & {
       readonly pause?: Pause;
       readonly clock?: () => number;
       readonly delayMs?: number;
@@ -127,12 +135,23 @@ export async function compareAt(
     ...(setUp.onCheckpoint !== undefined && { onCheckpoint: setUp.onCheckpoint }),
   });
   await Promise.all(upstreams.map((upstream) => upstream.close(0)));
-  return { run, tally, counts: tally.counts(), found: tally.differences(), comparator, ids, noise, sent: { old: old.sent, new: next.sent } };
+  return {
+    run,
+    tally,
+    counts: tally.counts(),
+    found: tally.differences(),
+    comparator,
+    ids,
+    noise,
+    sent: { old: old.sent, new: next.sent },
+  };
 }
 
 /** Describes differences as `kind place`, in order. */
 export const wordsOf = (found: ReturnType<ReturnType<typeof tallyOf>['differences']>): string[] =>
-  found.map(({ entry }) => `${entry.operation ?? 'undocumented'} ${entry.keyword.replace('compare-', '')} ${entry.at}`).toSorted();
+  found
+    .map(({ entry }) => `${entry.operation ?? 'undocumented'} ${entry.keyword.replace('compare-', '')} ${entry.at}`)
+    .toSorted();
 
 /** A source of the given targets. */
 export function listSource(targets: readonly string[]): RequestSource {
@@ -149,11 +168,15 @@ export function listSource(targets: readonly string[]): RequestSource {
   };
 }
 
-/** Returns a JSON answer. */
-export const jsonAnswer = (value: unknown, status = 200): Answer => ({
-  status,
-  mediaType: 'application/json',
-  body: Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)),
-});
-
 export const readTarget = createTargetReader(contract);
+
+/** Returns the faults with which a function fails, as text. */
+export function faultsOf(read: () => unknown): readonly string[] {
+  try {
+    read();
+    return [];
+  } catch (error) {
+    if (!(error instanceof StartFault)) throw error;
+    return error.faults.map(({ source, pointer, message }) => `${source} ${pointer} ${message}`.trim());
+  }
+}

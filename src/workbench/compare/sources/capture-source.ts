@@ -19,8 +19,9 @@ export function createCaptureSource({ file, apiPath, repeats }: CaptureSourcePar
   const known = new Set<string>();
   return {
     async next(): Promise<SourceItem | undefined> {
-      const { value, done } = await entries.next();
-      if (done === true || value === undefined) return undefined;
+      const result = await entries.next();
+      if (result.done === true) return undefined;
+      const { value } = result;
       position += 1;
       if ('unreadable' in value) return { notMade: 'not readable' };
       const { method, target } = value;

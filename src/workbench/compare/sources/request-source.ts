@@ -1,4 +1,4 @@
-import type { Answer } from '../../../comparison/comparator.ts';
+import type { ServerResponse } from '../../../comparison/comparator.ts';
 import type { NotMade } from '../tally.ts';
 
 /** A request to send to both servers. */
@@ -15,8 +15,8 @@ export type SourceItem = SourceRequest | { readonly notMade: NotMade };
 export interface RequestSource {
   /** Returns the next item, or undefined if there is none. A walk may have further ones after `learn`. */
   next(): Promise<SourceItem | undefined>;
-  /** Takes the old server's response to a request, from which further requests can follow. */
-  learn(request: SourceRequest, answer: Answer): void;
+  /** Takes the old server's response to a request of one of the callers, from which further requests can follow. */
+  learn(request: SourceRequest, response: ServerResponse): void;
   /** The number of requests that are known to follow. Undefined if only the end of the source would tell. */
   left(): number | undefined;
   /** Returns what a later run needs to continue here. The last `unfinished` items have not been compared. */

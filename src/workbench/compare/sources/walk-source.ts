@@ -59,7 +59,6 @@ export function createWalkSource(parts: WalkSourceParts, saved?: unknown): WalkS
     },
     learn({ target }, { status, body }) {
       const request = requested.get(target);
-      requested.delete(target);
       if (status !== 200 || request === undefined) return;
       if (ids.learn(body.toString('utf8'))) plan();
       const operation = operations.find(({ id }) => id === request.operation);

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { createIdentities } from '../../src/comparison/identities.ts';
+import { formatIds, parseIds } from '../../src/comparison/ids-file.ts';
+import { createScopePlaces, type Place } from '../../src/comparison/place.ts';
+import { faultsOf } from '../workbench/compare/two-servers.ts';
+
+describe('ids', () => {
+  const place = (at: string): Place =>
+    createScopePlaces({ operation: 'x', status: 200, role: 'a' }, undefined).body.member(at);
+
+  it('are written and read as pairs', () => {
+    const pairs = [{ space: 'node', old: '1', new: '100001' }];
+    expect(parseIds(formatIds(pairs), 'ids.csv')).toEqual(pairs);
+    expect(faultsOf(() => parseIds('kind,old,new\nnode,1,2\nnode,1,3\nnode;4;5\n', 'ids.csv'))).toEqual([
+      'ids.csv:3  contradicts an earlier line: each id has only one counterpart',
+      'ids.csv:4  must be kind,old,new',
+    ]);
+  });
+
+  it('have at most one counterpart of each kind', () => {
+    const ids = createIdentities('learned');
+    expect(ids.match('node', '1', '11', place('a'))).toBe('paired');
+    expect(ids.match('node', '1', '12', place('a'))).toBe('broken');
+    expect(ids.match('node', '2', '11', place('a'))).toBe('broken');
+    expect(ids.match('user', '1', '12', place('a'))).toBe('paired');
+    expect(ids.match('node', '1', '11', place('b'))).toBe('paired');
+    expect(ids.takeRefuted()).toEqual([]);
+  });
+
+  it('of items outweigh those of references, whose places are then wrong', () => {
+    const ids = createIdentities('learned');
+    const wrong = place('author');
+    expect(ids.match('node', '1', '12', wrong)).toBe('paired');
+    expect(ids.match('node', '1', '11', place('id'), true)).toBe('paired');
+    expect(ids.takeRefuted()).toEqual([wrong]);
+    expect([ids.toNew('node', '1'), ids.toOld('node', '12')]).toEqual(['11', undefined]);
+    expect(ids.match('node', '1', '13', place('id'), true)).toBe('broken');
+  });
+
+  it('must be in the file if they are given', () => {
+    const ids = createIdentities('given', [{ space: 'node', old: '1', new: '11' }]);
+    expect(ids.match('node', '1', '11', place('a'))).toBe('paired');
+    expect(ids.match('node', '2', '12', place('a'))).toBe('broken');
+    expect(() =>
+      createIdentities('given', [
+        { space: 'node', old: '1', new: '11' },
+        { space: 'node', old: '2', new: '11' },
+      ]),
+    ).toThrow('another counterpart');
+  });
+
+  it('in a text may be of any kind, but not that of another thing', () => {
+    const ids = createIdentities('learned');
+    ids.match('node', '5', '105', place('a'), true);
+    expect(ids.matchAny('5', '105', place('b'), true)).toBe('paired');
+    expect(ids.matchAny('5', '106', place('b'), true)).toBe('broken');
+    expect(ids.matchAny('5', '5', place('b'), true)).toBe('broken');
+    expect(ids.matchAny('7', '7', place('b'), true)).toBe('same');
+    expect(ids.matchAny('8', '9', place('b'), true)).toBe('paired');
+    expect(ids.matchAny('8', '10', place('b'), true)).toBe('broken');
+  });
+});
