@@ -9,6 +9,7 @@ import { learning } from './features/learning/learning.ts';
 import { ledger } from './features/ledger/ledger.ts';
 import { levels } from './features/levels/levels.ts';
 import { oidc } from './features/oidc/oidc.ts';
+import { mirror } from './features/mirror/mirror.ts';
 import { rateLimits } from './features/rate-limits/rate-limits.ts';
 import { rehearsal } from './features/rehearsal/rehearsal.ts';
 import { releaseDrift } from './features/release-drift/release-drift.ts';
@@ -30,6 +31,7 @@ const list = [
   deprecation,
   learning,
   changes,
+  mirror,
   rateLimits,
   rehearsal,
   releaseDrift,

@@ -51,6 +51,7 @@ const TOP: Record<keyof PorticoConfig, true> = {
   rehearsal: true,
   tokens: true,
   oidc: true,
+  mirror: true,
 };
 const CONTRACT: Keys<'contract'> = {
   folder: true,

@@ -161,8 +161,8 @@ export interface FeatureContext<Options, Prepared = unknown> {
   readonly repeater: RequestRepeater;
   /**
    * Records violations that the feature found in a finished request or its response: in the ledger, for the request's
-   * caller, and in the metrics. They have no effect on the request. Either their category is an advisory one, or they
-   * state with `candidate` how another contract would decide.
+   * caller, and in the metrics. They have no effect on the request. Either their category is an advisory one or
+   * `difference`, or they state with `candidate` how another contract would decide.
    */
   readonly record: (request: Trace, violations: readonly Violation[]) => void;
   /**

@@ -17,3 +17,37 @@ export function shareBounds(successes: number, trials: number, z = 1.96): ShareB
   const scale = 1 + square / trials;
   return { lower: Math.max(0, (center - spread) / scale), upper: Math.min(1, (center + spread) / scale) };
 }
+
+/** Above this number, the exact bound takes long to compute and hardly differs from the approximate one. */
+const MAX_EXACT = 2_000;
+
+/**
+ * Returns the upper bound of a share of which `failures` out of `trials` were seen, with a one-sided confidence of 95%
+ * (Clopper and Pearson): if the share were higher, so few failures would be seen in at most one of 20 cases. Without
+ * failures, this is about 3 divided by the number of trials.
+ */
+export function upperShare(failures: number, trials: number): number {
+  if (trials <= 0 || failures >= trials) return 1;
+  if (failures === 0) return 1 - 0.05 ** (1 / trials);
+  if (failures > MAX_EXACT) return shareBounds(failures, trials, 1.645).upper;
+  let [low, high] = [failures / trials, 1];
+  for (let step = 0; step < 60; step += 1) {
+    const middle = (low + high) / 2;
+    if (atMost(failures, trials, middle) > 0.05) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+/** Returns the probability of at most `failures` failures in `trials`, if each of them fails with this probability. */
+function atMost(failures: number, trials: number, probability: number): number {
+  // Each term follows from the one before it. Logarithms are used because the first term can be tiny.
+  const odds = Math.log(probability) - Math.log1p(-probability);
+  let term = trials * Math.log1p(-probability);
+  let sum = Math.exp(term);
+  for (let count = 1; count <= failures; count += 1) {
+    term += Math.log((trials - count + 1) / count) + odds;
+    sum += Math.exp(term);
+  }
+  return sum;
+}

@@ -22,8 +22,10 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   profile: ['lib', 'engine'],
   // What sampled responses tell about a contract, for the gateway's learning from traffic and for the workbench.
   learner: ['lib', 'engine'],
-  features: ['lib', 'engine', 'learner'],
-  workbench: ['lib', 'engine', 'learner', 'features'],
+  // How the responses of two servers differ, for the gateway's mirror and for the workbench.
+  comparison: ['lib', 'engine', 'learner'],
+  features: ['lib', 'engine', 'learner', 'comparison'],
+  workbench: ['lib', 'engine', 'learner', 'comparison', 'features'],
   reference: ['lib'],
   'features.ts': ['engine', 'features', 'profile'],
   'portico-settings.ts': ['engine', 'features.ts', 'profile'],
@@ -32,6 +34,7 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
     'lib',
     'engine',
     'learner',
+    'comparison',
     'profile',
     'features',
     'workbench',

@@ -5,11 +5,14 @@ import { packageRoot } from '../../src/lib/package-root.ts';
 /** Each page of the console is a module that exports the component `Page`. */
 const MODULES = ['src/features/*/pages/*.js', 'src/features/console/public/pages/*.js'];
 
-/** The names of the console's pages, as in its menu, except the page of the fleet, which needs Redis. */
+/** The pages that exist only with Redis or with a second server. */
+const OTHERS: ReadonlySet<string> = new Set(['fleet', 'mirror']);
+
+/** The names of the console's pages, as in its menu, except `OTHERS`. */
 export const CONSOLE_PAGES: readonly string[] = globSync(MODULES, { cwd: packageRoot })
   .filter((file) => /^export (?:async )?(?:function|const) Page\b/m.test(readFileSync(join(packageRoot, file), 'utf8')))
   .map((file) => basename(file, '.js'))
-  .filter((name) => name !== 'fleet')
+  .filter((name) => !OTHERS.has(name))
   .toSorted();
 
 if (CONSOLE_PAGES.length === 0) throw new Error('no page of the console was found');

@@ -11,7 +11,7 @@ import {
   type LedgerEntry,
   type LedgerSnapshot,
 } from '../../engine/model/ledger-entry.ts';
-import { isAdvisory, RELEASE_DRIFT } from '../../engine/model/violation.ts';
+import { DIFFERENCE, isAdvisory, RELEASE_DRIFT } from '../../engine/model/violation.ts';
 
 /** A violation in the list. */
 export interface ViolationRow extends Omit<LedgerEntry, 'samples'> {
@@ -63,8 +63,9 @@ export function isNew({ accepted }: Pick<ViolationRow, 'accepted'>): boolean {
 /** Returns true if a violation cannot lead to a refusal, whatever the level of its check. */
 export function neverRefuses(row: Pick<ViolationRow, 'category' | 'keyword' | 'candidate'>): boolean {
   const { category, candidate } = row;
-  // A violation that only the shadow contract or a comparison of releases finds has no effect on messages.
-  return isAdvisory(row) || category === 'undocumented' || category === RELEASE_DRIFT || candidate !== undefined;
+  // What only the shadow contract or a comparison of releases or servers finds has no effect on messages.
+  const isCompared = category === RELEASE_DRIFT || category === DIFFERENCE || candidate !== undefined;
+  return isAdvisory(row) || category === 'undocumented' || isCompared;
 }
 
 /** A violation in the list, with the level of its check. */

@@ -13,7 +13,7 @@ import {
   isStatusChange,
   type LedgerSnapshot,
 } from '../../engine/model/ledger-entry.ts';
-import { isAdvisory } from '../../engine/model/violation.ts';
+import { DIFFERENCE, isAdvisory } from '../../engine/model/violation.ts';
 import type { LadderEntry } from './level-entry.ts';
 
 /**
@@ -146,7 +146,9 @@ function unacceptedChanges(entries: readonly LedgerEntry[], isAccepted: IsAccept
 }
 
 // A wrong content coding is not part of the check's verdict.
-const isBreaking = (one: LedgerEntry) => one.candidate === undefined && one.category !== 'coding' && !isAdvisory(one);
+const isBreaking = (one: LedgerEntry) =>
+  // How another server responds says nothing about this one.
+  one.candidate === undefined && one.category !== 'coding' && one.category !== DIFFERENCE && !isAdvisory(one);
 
 /** The recommended next step, and a short sentence with the numbers that justify it. */
 interface NextStep {

@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { contentType, headerValue, type HeaderPairs } from '../../engine/model/header-pairs.ts';
 import { UpstreamFailure } from '../../engine/model/upstream-failure.ts';
 import type { Upstream } from '../../engine/upstream/create-upstream.ts';
-import type { ServerResponse } from './comparator.ts';
+import type { ServerResponse } from '../../comparison/comparator.ts';
 
 /** A response that can be compared, or the reason why there is none. */
 export type Asked = { readonly response: ServerResponse } | { readonly because: string };

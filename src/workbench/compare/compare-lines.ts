@@ -1,7 +1,7 @@
 import { countWords } from '../report/report-words.ts';
 import { plainText } from '../../lib/plain-text.ts';
-import type { Comparator } from './comparator.ts';
-import type { Noise } from './noise.ts';
+import type { Comparator } from '../../comparison/comparator.ts';
+import type { Noise } from '../../comparison/noise.ts';
 import type { ComparisonRun } from './run-comparison.ts';
 import type { CompareCounts, FoundDifference } from './tally.ts';
 

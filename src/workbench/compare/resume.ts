@@ -1,6 +1,6 @@
 import { replaceFileSync } from '../../lib/replace-file.ts';
 import { objectOf, parseState, readIfExists } from '../../lib/state-file.ts';
-import type { IdPair } from './identities.ts';
+import type { IdPair } from '../../comparison/identities.ts';
 import type { TallyState } from './tally.ts';
 
 /** What a comparison that was interrupted needs to continue. */

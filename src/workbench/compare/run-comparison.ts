@@ -1,10 +1,11 @@
 import type { Contract } from '../../engine/contract/load-contract.ts';
 import type { AskedServer, Pause } from './ask-server.ts';
-import type { ServerResponse, Comparator, Difference, ExchangePair, PairResult } from './comparator.ts';
-import type { Identities } from './identities.ts';
+import type { ServerResponse, Comparator, ExchangePair } from '../../comparison/comparator.ts';
+import type { Identities } from '../../comparison/identities.ts';
+import { lastingPart } from '../../comparison/lasting-part.ts';
 import type { RequestSource, SourceRequest } from './sources/request-source.ts';
 import type { Tally } from './tally.ts';
-import { createTargetReader } from './targets.ts';
+import { createTargetReader } from '../../comparison/targets.ts';
 
 /** Somebody on whose behalf both servers are asked. */
 export interface Caller {
@@ -214,21 +215,5 @@ function createTargetComparison(parts: ComparisonParts) {
     }
     for (const late of comparator.refuted()) tally.takeLate(late);
     return 'done';
-  };
-}
-
-const keyOf = ({ kind, place }: Difference) => `${kind} ${place.location} ${place.at}`;
-
-/** Returns the second result with only those differences that the first one has, too. The others were races. */
-function lastingPart(first: PairResult, second: PairResult): PairResult {
-  const known = new Set(first.differences.map(keyOf));
-  const differences = second.differences.filter((one) => known.has(keyOf(one)) || one.mutedBy !== undefined);
-  const isDifferent = differences.some(({ mutedBy }) => mutedBy === undefined);
-  if (isDifferent && differences.length === second.differences.length) return second;
-  return {
-    ...second,
-    differences,
-    outcome: isDifferent ? 'different' : differences.length > 0 ? 'muted' : 'equal',
-    accept: () => second.accept(differences),
   };
 }

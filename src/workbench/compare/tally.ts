@@ -1,9 +1,9 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { LedgerEntry, LedgerSnapshot, OperationTraffic } from '../../engine/model/ledger-entry.ts';
 import type { KindOf } from '../../engine/model/violation-kind.ts';
-import type { LateResult, PairResult } from './comparator.ts';
-import type { Difference } from './comparator.ts';
-import { LEAK, toViolation } from './difference-violation.ts';
+import type { LateResult, PairResult } from '../../comparison/comparator.ts';
+import type { Difference } from '../../comparison/comparator.ts';
+import { LEAK, toViolation } from '../../comparison/difference-violation.ts';
 
 /** Why a request of the source was not sent. */
 export type NotMade =

@@ -86,6 +86,7 @@ describe('a cause in the list of violations', () => {
     ['of a status change', { check: 'errors', operation: 'listIdeas' }, undefined],
     ['of an undocumented field', { category: 'undocumented', operation: 'listIdeas' }, undefined],
     ['of an advisory', { category: 'advisory', operation: 'listIdeas' }, undefined],
+    ['of another server', { category: 'difference', operation: 'listIdeas' }, undefined],
     ['of a release', { category: 'release-drift', operation: 'listIdeas' }, undefined],
     ['of the shadow contract', { candidate: 'newly-refused', operation: 'listIdeas' }, undefined],
   ])('has a level only if it can lead to a refusal: %s', (_name, parts, level) => {

@@ -128,6 +128,10 @@ describe('the rows of the ladder', () => {
     expect(responses(snapshot(known, { fingerprint: 'other', count: 3, candidate: 'newly-refused' }))).toMatchObject({
       counts: { passed: 1000, reported: 0 },
     });
+    // How another server responds does not affect them either.
+    expect(responses(snapshot(known, { fingerprint: 'other', count: 3, category: 'difference' }))).toMatchObject({
+      counts: { passed: 1000, reported: 0 },
+    });
     // After the ledger has dropped violations, it is impossible to tell which responses contain only accepted
     // violations.
     expect(responses({ ...snapshot(known), dropped: 1 })).toMatchObject({ counts: { passed: 990 } });

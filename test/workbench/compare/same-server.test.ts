@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ServerResponse } from '../../../src/workbench/compare/comparator.ts';
+import type { ServerResponse } from '../../../src/comparison/comparator.ts';
 import { createWalkSource } from '../../../src/workbench/compare/sources/walk-source.ts';
 import { basic } from '../../builders/call.ts';
 import { propertyRuns } from '../../builders/property-runs.ts';

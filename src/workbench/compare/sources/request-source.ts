@@ -1,4 +1,4 @@
-import type { ServerResponse } from '../comparator.ts';
+import type { ServerResponse } from '../../../comparison/comparator.ts';
 import type { NotMade } from '../tally.ts';
 
 /** A request to send to both servers. */

@@ -1,5 +1,5 @@
-import type { Violation, ViolationCategory } from '../../engine/model/violation.ts';
-import { DIFFERENCE } from '../../engine/model/violation.ts';
+import type { Violation, ViolationCategory } from '../engine/model/violation.ts';
+import { DIFFERENCE } from '../engine/model/violation.ts';
 import type { Difference } from './comparator.ts';
 import type { DifferenceKind } from './compare-values.ts';
 

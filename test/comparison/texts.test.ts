@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { matchDates, readDate, zoneClock } from '../../../src/workbench/compare/dates.ts';
-import { canonicalNumber, numberForm, readJson, WrittenNumber } from '../../../src/workbench/compare/exact-values.ts';
-import {
-  normalHtml,
-  splitAddress,
-  splitHtml,
-  splitSlug,
-  withoutOwnAddress,
-} from '../../../src/workbench/compare/texts.ts';
+import { matchDates, readDate, zoneClock } from '../../src/comparison/dates.ts';
+import { canonicalNumber, numberForm, readJson, WrittenNumber } from '../../src/comparison/exact-values.ts';
+import { normalHtml, splitAddress, splitHtml, splitSlug, withoutOwnAddress } from '../../src/comparison/texts.ts';
 
 const utc = zoneClock('UTC');
 function match(a: string, b: string, zoneA = 'UTC', zoneB = 'UTC') {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createNoise, formatNoise, parseNoise } from '../../../src/workbench/compare/noise.ts';
+import { createNoise, formatNoise, parseNoise } from '../../src/comparison/noise.ts';
 
 describe('the file of noise rules', () => {
   const rule = {

@@ -1,11 +1,11 @@
-import type { Contract } from '../../engine/contract/load-contract.ts';
-import type { ParameterValues } from '../../engine/contract/values.ts';
-import { mediaTypeOf } from '../../engine/model/header-pairs.ts';
-import type { Operation } from '../../engine/model/operation.ts';
-import type { Violation } from '../../engine/model/violation.ts';
-import { type FailureContext, normalizeFailure } from '../../engine/upstream/failures/normalize-failure.ts';
-import { compilePlaceSchemas } from '../../learner/place-schema.ts';
-import { anyIndex } from '../../lib/json-pointer.ts';
+import type { Contract } from '../engine/contract/load-contract.ts';
+import type { ParameterValues } from '../engine/contract/values.ts';
+import { mediaTypeOf } from '../engine/model/header-pairs.ts';
+import type { Operation } from '../engine/model/operation.ts';
+import type { Violation } from '../engine/model/violation.ts';
+import { type FailureContext, normalizeFailure } from '../engine/upstream/failures/normalize-failure.ts';
+import { compilePlaceSchemas } from '../learner/place-schema.ts';
+import { anyIndex } from '../lib/json-pointer.ts';
 import {
   compareValues,
   type DifferenceKind,
@@ -110,6 +110,11 @@ export interface ComparatorParts {
   readonly noise: Noise;
   readonly old: Side;
   readonly new: Side;
+  /**
+   * True if nothing is kept of an exchange, because there is no end at which whole lists could be judged. Totals that
+   * differ are then differences at once, and items at the edges of pages are never judged.
+   */
+  readonly eachAlone?: boolean;
 }
 
 /** The maximum number of scopes (operation, status and caller) that are counted apart. */
@@ -195,7 +200,10 @@ export function compileComparator(parts: ComparatorParts): Comparator {
         edges.push(edge);
         values.same('item at the edge of a page');
       },
-      totals: (place, a, b) => (totals = { place, old: a, new: b }),
+      totals: (place, a, b) => {
+        if (parts.eachAlone === true) differ('count', place, a, b);
+        else totals = { place, old: a, new: b };
+      },
     };
     const body = compareMessages(pair, places, read, values, failureOf);
     const differences = [...found.values()];
@@ -210,7 +218,7 @@ export function compileComparator(parts: ComparatorParts): Comparator {
         for (const { place, mutedBy: muted } of counted)
           if (muted === undefined) place.different += 1;
           else place.muted += 1;
-        if (operation === undefined || body === undefined) return;
+        if (operation === undefined || body === undefined || parts.eachAlone === true) return;
         const page = parameters?.page ?? operation.paging?.firstPage ?? 1;
         const hasPages = edges.length > 0 || totals !== undefined || operation.paging !== undefined;
         if (hasPages)

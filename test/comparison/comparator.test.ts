@@ -1,11 +1,19 @@
 /* oxlint-disable typescript/no-explicit-any, typescript/no-unsafe-member-access, typescript/no-unsafe-call, typescript/no-unsafe-assignment, typescript/no-unsafe-return -- faults of any type are planted in bodies of any form */
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { NoiseRule } from '../../../src/workbench/compare/noise.ts';
-import { createIdentities, type Identities } from '../../../src/workbench/compare/identities.ts';
-import { createWalkSource } from '../../../src/workbench/compare/sources/walk-source.ts';
-import type { ExchangePair, ServerResponse } from '../../../src/workbench/compare/comparator.ts';
-import { contract } from '../../builders/compiled-contract.ts';
-import { callerOf, compareAt, comparatorFor, readTarget, SETTINGS, withTwoServers, wordsOf } from './two-servers.ts';
+import type { NoiseRule } from '../../src/comparison/noise.ts';
+import { createIdentities, type Identities } from '../../src/comparison/identities.ts';
+import { createWalkSource } from '../../src/workbench/compare/sources/walk-source.ts';
+import type { ExchangePair, ServerResponse } from '../../src/comparison/comparator.ts';
+import { contract } from '../builders/compiled-contract.ts';
+import {
+  callerOf,
+  compareAt,
+  comparatorFor,
+  readTarget,
+  SETTINGS,
+  withTwoServers,
+  wordsOf,
+} from '../workbench/compare/two-servers.ts';
 
 const servers = withTwoServers();
 const urls = () => ({ old: servers().old.url, new: servers().new.url });

@@ -1,5 +1,5 @@
-import type { SchemaObject } from '../../engine/contract/openapi-document.ts';
-import type { PlaceSchema } from '../../learner/place-schema.ts';
+import type { SchemaObject } from '../engine/contract/openapi-document.ts';
+import type { PlaceSchema } from '../learner/place-schema.ts';
 
 /** What a string means, so that two ways of writing the same thing can be told from two different things. */
 type TextKind = 'date' | 'html' | 'address' | 'slug';

@@ -1,5 +1,5 @@
-import { escapePointer } from '../../lib/json-pointer.ts';
-import type { PlaceSchema } from '../../learner/place-schema.ts';
+import { escapePointer } from '../lib/json-pointer.ts';
+import type { PlaceSchema } from '../learner/place-schema.ts';
 import { type Marks, marksOf } from './marks.ts';
 
 /** Where a group of comparisons belongs: one operation, the status on the old server, and one caller. */

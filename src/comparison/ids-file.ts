@@ -1,4 +1,4 @@
-import { type Fault, StartFault } from '../../engine/model/fault.ts';
+import { type Fault, StartFault } from '../engine/model/fault.ts';
 import type { IdPair } from './identities.ts';
 
 const MAX_FAULTS = 20;

@@ -1,4 +1,4 @@
-import { DEFAULT_JSON_LIMITS, exceededLimit, type JsonLimits } from '../../lib/bounded-json.ts';
+import { DEFAULT_JSON_LIMITS, exceededLimit, type JsonLimits } from '../lib/bounded-json.ts';
 
 /** A number that a JavaScript number does not represent, or that was written in an unusual way, such as `1.0`. */
 export class WrittenNumber {

@@ -1,7 +1,7 @@
-import type { Contract } from '../../engine/contract/load-contract.ts';
-import { type ParameterObject, resolve } from '../../engine/contract/openapi-document.ts';
-import type { ParameterValues } from '../../engine/contract/values.ts';
-import type { Operation } from '../../engine/model/operation.ts';
+import type { Contract } from '../engine/contract/load-contract.ts';
+import { type ParameterObject, resolve } from '../engine/contract/openapi-document.ts';
+import type { ParameterValues } from '../engine/contract/values.ts';
+import type { Operation } from '../engine/model/operation.ts';
 import type { Identities } from './identities.ts';
 
 /** What a target requests. */

@@ -1,8 +1,8 @@
-import { endOfDay, isDay } from '../../lib/clock.ts';
-import { closestName } from '../../lib/closest-name.ts';
-import { isPlainObject } from '../../lib/plain-object.ts';
-import { readYaml } from '../../lib/read-yaml.ts';
-import { type Fault, syntaxFaults } from '../../engine/model/fault.ts';
+import { endOfDay, isDay } from '../lib/clock.ts';
+import { closestName } from '../lib/closest-name.ts';
+import { isPlainObject } from '../lib/plain-object.ts';
+import { readYaml } from '../lib/read-yaml.ts';
+import { type Fault, syntaxFaults } from '../engine/model/fault.ts';
 
 /** States that the values at one place differ for a reason other than a fault. It never hides anything but values. */
 export interface NoiseRule {
@@ -46,11 +46,11 @@ const keyOf = ({ operation, at }: Pick<NoiseRule, 'operation' | 'at'>) => `${ope
 const KEYS = ['operation', 'at', 'reason', 'owner', 'until'] as const;
 const MAX_RULES = 1_000;
 
-/** Parses a file of rules. Returns all of its errors. */
+/** Parses a file of rules. Returns all of its errors. Names of operations are checked if `operations` are given. */
 export function parseNoise(
   text: string,
   source: string,
-  operations: readonly string[],
+  operations: readonly string[] | undefined,
 ): { readonly rules: readonly NoiseRule[]; readonly faults: readonly Fault[] } {
   const reading = readYaml(text);
   if (reading.errors !== undefined)
@@ -81,7 +81,7 @@ export function parseNoise(
       fault(`${pointer}/${key}`, 'must be text', 'put it in quotes');
       return '';
     }) as [string, string, string, string, string];
-    if (operation !== '' && !operations.includes(operation))
+    if (operation !== '' && operations?.includes(operation) === false)
       fault(`${pointer}/operation`, 'is not an operation of the contract', closestName(operation, operations));
     if (at !== '' && !/^\/[^\s]{1,300}$/.test(at))
       fault(`${pointer}/at`, 'must be a JSON pointer with * for every index', '/list/*/viewCount');

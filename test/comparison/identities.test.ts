@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createIdentities } from '../../../src/workbench/compare/identities.ts';
-import { formatIds, parseIds } from '../../../src/workbench/compare/ids-file.ts';
-import { createScopePlaces, type Place } from '../../../src/workbench/compare/place.ts';
-import { faultsOf } from './two-servers.ts';
+import { createIdentities } from '../../src/comparison/identities.ts';
+import { formatIds, parseIds } from '../../src/comparison/ids-file.ts';
+import { createScopePlaces, type Place } from '../../src/comparison/place.ts';
+import { faultsOf } from '../workbench/compare/two-servers.ts';
 
 describe('ids', () => {
   const place = (at: string): Place =>

@@ -1,0 +1,176 @@
+import type { ServerResponse, Comparator, PairResult } from '../../comparison/comparator.ts';
+import { LEAK, toViolation } from '../../comparison/difference-violation.ts';
+import type { Identities } from '../../comparison/identities.ts';
+import { lastingPart } from '../../comparison/lasting-part.ts';
+import type { createTargetReader } from '../../comparison/targets.ts';
+import type { FeatureContext } from '../../engine/feature.ts';
+import { contentType } from '../../engine/model/header-pairs.ts';
+import type { Trace } from '../../engine/model/trace.ts';
+import { UpstreamFailure } from '../../engine/model/upstream-failure.ts';
+import { DIFFERENCE, type Violation } from '../../engine/model/violation.ts';
+import type { Exchange } from '../../engine/pipeline/exchange.ts';
+import { laterTurn } from '../../lib/later-turns.ts';
+import type { Budget } from './budget.ts';
+import { BUSY, type Candidate } from './candidate.ts';
+import { type Cell, type MirrorCounts, NOT_MADE, type NotMade } from './mirror-counts.ts';
+
+/** An exchange that waits to be mirrored. */
+export interface MirroredExchange extends Cell {
+  readonly exchange: Exchange;
+  readonly trace: Trace;
+  readonly authorization: string | undefined;
+  /** The legacy server's response, as it was received. */
+  readonly answer: ServerResponse;
+  readonly bytes: number;
+  readonly caller: number;
+  /** When it began to wait, in epoch milliseconds. */
+  readonly at: number;
+}
+
+/** What is needed to mirror an exchange. */
+export interface MirrorParts extends Pick<FeatureContext<unknown>, 'kindOf' | 'isAccepted' | 'record' | 'repeater'> {
+  readonly candidate: Candidate;
+  readonly comparator: Comparator;
+  readonly readTarget: ReturnType<typeof createTargetReader>;
+  readonly ids: Identities;
+  readonly budget: Budget;
+  readonly counts: MirrorCounts;
+  readonly label: string;
+  readonly transparent: boolean;
+  readonly askAgainMs: number;
+  readonly maxResponseBytes: number;
+  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/** Sends a request to the second server, compares the responses, and counts and records the result. */
+export async function mirrorExchange(mirrored: MirroredExchange, parts: MirrorParts): Promise<void> {
+  const { candidate, comparator, counts, budget, signal } = parts;
+  const { answer } = mirrored;
+  const { operation, parameters, toNew } = parts.readTarget(targetOf(mirrored, parts));
+  const newTarget = toNew(parts.ids);
+  if (newTarget === undefined) return counts.notMade(mirrored, 'id without a counterpart');
+  const request = requestOf(mirrored, newTarget, parts);
+  const asked = await candidate.ask(request, signal);
+  if ('because' in asked) return leaveOut(mirrored, asked, parts);
+  const compare = (old: ServerResponse, next: ServerResponse) =>
+    comparator.compare({ operation, parameters, target: newTarget, role: mirrored.role, old, new: next });
+  // A comparison can take as long as the check of a response, so waiting requests are served first.
+  await laterTurn();
+  let result = compare(answer, asked.answer);
+  const isSeen = result.outcome === 'different';
+  let isUnconfirmed = false;
+  if (isSeen) {
+    await parts.pause(Math.max(parts.askAgainMs, budget.waitMs()), signal);
+    const again = await askAgain(mirrored, request, parts);
+    if (signal.aborted) return counts.notMade(mirrored, 'interrupted');
+    await laterTurn();
+    // If the servers cannot be asked again, the difference that was seen counts.
+    isUnconfirmed = again === undefined;
+    if (again !== undefined) result = lastingPart(result, compare(again.old, again.new));
+  }
+  result.accept();
+  const violations = violationsOf(mirrored, result, parts);
+  counts.compared(mirrored, {
+    outcome: result.outcome,
+    isAccepted: violations.length > 0 && violations.every(({ isAccepted }) => isAccepted),
+    isRace: isSeen && result.outcome !== 'different',
+    isUnconfirmed,
+    undecided: result.equivalences.get('item at the edge of a page') ?? 0,
+    verdicts: result.verdicts,
+    seconds: { old: mirrored.trace.upstream?.seconds ?? 0, new: asked.seconds },
+    caller: mirrored.caller,
+  });
+  if (violations.length > 0)
+    parts.record(
+      recordable(mirrored.trace),
+      violations.map(({ violation }) => violation),
+    );
+}
+
+/** Returns what was requested on the legacy server, in the form in which it was sent there. */
+const targetOf = ({ exchange }: MirroredExchange, { transparent }: Pick<MirrorParts, 'transparent'>) =>
+  transparent ? exchange.arrival.target : exchange.target;
+
+function requestOf(
+  { exchange, authorization }: MirroredExchange,
+  target: string,
+  { transparent }: Pick<MirrorParts, 'transparent'>,
+): Parameters<Candidate['ask']>[0] {
+  const { headers } = exchange.arrival;
+  // In `observe` mode, the legacy server has received the client's own headers.
+  const [accept, acceptLanguage] = transparent ? [headers.accept, headers['accept-language']] : [];
+  return { target, authorization, accept, acceptLanguage };
+}
+
+function leaveOut(
+  cell: Cell,
+  { because, isSent }: { readonly because: string; readonly isSent: boolean },
+  { counts }: Pick<MirrorParts, 'counts'>,
+): void {
+  const reason = NOT_MADE.find((one) => one === because);
+  if (isSent || reason === undefined) counts.notComparable(cell, because);
+  else counts.notMade(cell, reason satisfies NotMade);
+}
+
+/**
+ * Asks both servers again, the second one first. Returns undefined if the budget, the legacy server's free slots or a
+ * failure do not permit it.
+ */
+async function askAgain(
+  { exchange }: MirroredExchange,
+  request: Parameters<Candidate['ask']>[0],
+  { candidate, budget, repeater, transparent, signal, maxResponseBytes }: MirrorParts,
+): Promise<{ readonly old: ServerResponse; readonly new: ServerResponse } | undefined> {
+  if (signal.aborted || !budget.take()) return undefined;
+  const next = await candidate.ask(request, signal);
+  if ('because' in next) return undefined;
+  const old = await repeated(repeater.repeat(exchange, transparent ? 'received' : 'built', signal));
+  if (old === undefined || old.body.length > maxResponseBytes || BUSY.has(old.status)) return undefined;
+  return { old, new: next.answer };
+}
+
+async function repeated(response: ReturnType<MirrorParts['repeater']['repeat']>): Promise<ServerResponse | undefined> {
+  try {
+    const reply = await response;
+    if (reply === undefined || reply.codingFault !== undefined) return undefined;
+    return { status: reply.status, mediaType: contentType(reply.headers), body: reply.body };
+  } catch (error) {
+    if (error instanceof UpstreamFailure) return undefined;
+    throw error;
+  }
+}
+
+interface FoundViolation {
+  readonly violation: Violation;
+  readonly isAccepted: boolean;
+}
+
+/** Returns the differences that count as violations for the ledger, and notes them for the console. */
+function violationsOf(
+  mirrored: MirroredExchange,
+  { differences, verdicts }: PairResult,
+  { kindOf, isAccepted, counts, label }: MirrorParts,
+): readonly FoundViolation[] {
+  return differences.flatMap((difference): FoundViolation[] => {
+    if (difference.mutedBy !== undefined) return [];
+    const plain = toViolation(difference);
+    // The legacy server is not at fault if the second one decides otherwise about permissions.
+    const violation = { ...plain, category: DIFFERENCE, found: `${label}: ${plain.found ?? ''}` } as const;
+    const status = statusInRecords(mirrored.status);
+    const { fingerprint, at } = kindOf(mirrored.operation, status, violation);
+    const { keyword, message } = violation;
+    counts.found(mirrored, { fingerprint, keyword, at, message, verdicts }, difference);
+    // Nobody can accept that the second server shows what the legacy server hides.
+    const known = keyword !== LEAK && isAccepted({ fingerprint, check: 'responses', status });
+    return [{ violation, isAccepted: known }];
+  });
+}
+
+/** Records would take a status of 500 or more for an outage of the legacy server. */
+const statusInRecords = (status: number) => (status >= 500 ? undefined : status);
+
+function recordable(trace: Trace): Trace {
+  if (trace.upstream?.status === undefined || trace.upstream.status < 500) return trace;
+  return { ...trace, upstream: { ...trace.upstream, status: undefined } };
+}

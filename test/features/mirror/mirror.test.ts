@@ -1,0 +1,599 @@
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { mirror } from '../../../src/features/mirror/mirror.ts';
+import type { MirrorOptions } from '../../../src/features/mirror/options.ts';
+import { cleanUpAfterFile } from '../../builders/clean-up.ts';
+import { exampleResponse } from '../../builders/example-response.ts';
+import {
+  type FakeHandler,
+  type FakeResponse,
+  type FakeUpstream,
+  startFakeUpstream,
+} from '../../builders/fake-upstream.ts';
+import { createTestClock } from '../../builders/test-clock.ts';
+import { tempFolder } from '../../builders/temp-folder.ts';
+import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../../builders/test-gateway.ts';
+import { eventually, until } from '../../builders/until.ts';
+
+const LIST = '/services/v2/question.json';
+const ONE = '/services/v2/node/118/comment.json';
+/** Everything is mirrored at once. */
+const ALL = {
+  share: 1,
+  askAgainMs: 0,
+  budget: { requestsPerSecond: 1000, bytesPerSecond: 1_000_000_000 },
+};
+
+/** What is counted of an operation. */
+interface Row {
+  readonly operation: string;
+  readonly because: Readonly<Record<string, number>>;
+  readonly exchanges: number;
+  readonly equal: number;
+  readonly different: number;
+  readonly muted: number;
+  readonly notComparable: number;
+  readonly notMade: number;
+}
+
+/** What the admin side says about the mirror. */
+interface Shown {
+  readonly operations: readonly Row[];
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  readonly findings: readonly Readonly<Record<string, unknown>>[];
+  readonly paused: boolean;
+  readonly label: string;
+}
+
+const shownOf = async (gateway: TestGateway): Promise<Shown> =>
+  JSON.parse((await gateway.admin('/mirror')).text) as Shown;
+
+/** Starts two servers and a gateway that mirrors. By default, clients' passwords may be forwarded. */
+async function start(
+  second: FakeHandler = exampleResponse,
+  options: object = {},
+  { first = exampleResponse, ...more }: Partial<TestGatewayOptions> & { readonly first?: FakeHandler } = {},
+) {
+  const upstream = await startFakeUpstream(first);
+  const candidate = await startFakeUpstream(second);
+  const gateway = await gatewayTo(upstream, candidate.url, options, more);
+  return { upstream, candidate, gateway, ...observe(gateway) };
+}
+
+async function gatewayTo(
+  upstream: FakeUpstream,
+  url: string,
+  options: object,
+  more: Partial<TestGatewayOptions> = {},
+): Promise<TestGateway> {
+  const forward = { credentials: 'forward', forwardTo: new URL(url).host };
+  return startTestGateway({
+    upstream,
+    real: true,
+    ...more,
+    config: { ...more.config, mirror: { url, ...ALL, ...forward, ...options } },
+  });
+}
+
+function observe(gateway: TestGateway) {
+  const shown = () => shownOf(gateway);
+  /** Waits until this many exchanges of an operation have an outcome, and returns its row. */
+  const settled = async (exchanges: number, operation = 'listQuestions') => {
+    let row: Row | undefined;
+    await eventually(async () => {
+      row = (await shown()).operations.find((one) => one.operation === operation);
+      return (row?.exchanges ?? 0) >= exchanges;
+    });
+    return row as Row;
+  };
+  const entries = async () => {
+    const snapshot = await gateway.gateway.services.records.snapshot();
+    return snapshot.entries.filter(({ category }) => category === 'difference');
+  };
+  return { shown, settled, entries };
+}
+
+/** Changes the first item of a list. */
+const withItem = (change: (item: Record<string, unknown>) => void): FakeHandler => {
+  return (request) => {
+    const usual = exampleResponse(request) as FakeResponse & { json: { list?: Record<string, unknown>[] } };
+    const json = structuredClone(usual.json);
+    const [item] = json.list ?? [];
+    if (item !== undefined) change(item);
+    return { ...usual, json };
+  };
+};
+
+describe('the mirror', () => {
+  it('sends a request to the second server once the client has its response, and counts equal responses', async () => {
+    const { gateway, candidate, upstream, settled, entries } = await start();
+    const reply = await gateway.call(`${LIST}?page=1&pageSize=5`, { headers: { Cookie: 'theme=dark' } });
+    expect(reply.status).toBe(200);
+    expect(await settled(1)).toMatchObject({
+      compared: 1,
+      equal: 1,
+      different: 0,
+      notMade: 0,
+      coverage: 1,
+      callers: 1,
+    });
+    expect(upstream.requests.map(({ path }) => path)).toEqual([LIST]);
+    const [mirrored, ...others] = candidate.requests;
+    expect(others).toEqual([]);
+    expect(mirrored).toMatchObject({ method: 'GET', target: `${LIST}?page=1&pageSize=5`, user: 'admin' });
+    expect(mirrored?.headers).not.toHaveProperty('cookie');
+    expect(await entries()).toEqual([]);
+  });
+
+  it('records a difference that lasts in the ledger, with a fingerprint and without a value', async () => {
+    const { gateway, settled, entries, shown } = await start(
+      withItem((item) => Object.assign(item, { title: 'a secret title' })),
+      { label: '2.17' },
+    );
+    await gateway.call(LIST);
+    expect(await settled(1)).toMatchObject({ compared: 1, different: 1, accepted: 0, races: 0, unconfirmed: 0 });
+    const found = await entries();
+    expect(found).toMatchObject([
+      { operation: 'listQuestions', at: '/list/*/title', keyword: 'compare-value', count: 1 },
+    ]);
+    expect(found[0]?.samples[0]?.found).toMatch(/^2\.17: old: text of \d+ characters; new: text of 14 characters/);
+    const { findings } = await shown();
+    expect(findings).toMatchObject([{ fingerprint: found[0]?.fingerprint, at: '/list/*/title', accepted: false }]);
+    expect(JSON.stringify([found, findings]) + gateway.log.join('')).not.toContain('secret title');
+  });
+
+  it('counts a difference that vanishes when both servers are asked again as a race', async () => {
+    let asked = 0;
+    const { gateway, settled, entries, candidate } = await start((request) => {
+      asked += 1;
+      return asked === 1
+        ? withItem((item) => Object.assign(item, { title: 'late' }))(request, undefined as never)
+        : exampleResponse(request);
+    });
+    await gateway.call(LIST);
+    expect(await settled(1)).toMatchObject({ equal: 1, different: 0, races: 1 });
+    expect(candidate.requests).toHaveLength(2);
+    expect(await entries()).toEqual([]);
+  });
+
+  it('compares failures: what one server has and the other has not', async () => {
+    const { gateway, settled, entries } = await start(() => ({ status: 404, json: { error: 'Not found' } }));
+    await gateway.call(LIST);
+    expect(await settled(1)).toMatchObject({ different: 1, verdicts: { 'valid → valid': 1 } });
+    expect(await entries()).toMatchObject([{ location: 'status', keyword: 'compare-status' }]);
+  });
+
+  it('counts what the baseline accepts as accepted, and still as different', async () => {
+    const baseline = join(tempFolder(), 'baseline.yaml');
+    writeFileSync(baseline, 'accepted: []\n');
+    const { gateway, settled, entries } = await start(
+      withItem((item) => Object.assign(item, { title: 'another' })),
+      {},
+      { config: { contract: { baseline } } },
+    );
+    await gateway.call(LIST);
+    await settled(1);
+    const [entry] = await entries();
+    await gateway.gateway.baseline?.accept({
+      fingerprint: entry?.fingerprint ?? '',
+      owner: 'web',
+      reason: 'renamed',
+      expires: undefined,
+      summary: 'a difference',
+    });
+    await gateway.call(LIST);
+    expect(await settled(2)).toMatchObject({ different: 2, accepted: 1 });
+  });
+
+  it('never counts a leak as accepted, even if the baseline contains it', async () => {
+    const baseline = join(tempFolder(), 'baseline.yaml');
+    writeFileSync(baseline, 'accepted: []\n');
+    const denied = { status: 403, json: { error: 'You do not have permission to view this.' } };
+    const { gateway, settled, entries, shown } = await start(
+      exampleResponse,
+      {},
+      { first: () => denied, config: { contract: { baseline } } },
+    );
+    await gateway.call(LIST);
+    await settled(1);
+    const [entry] = await entries();
+    expect(entry).toMatchObject({ keyword: 'compare-leak', status: 403 });
+    await gateway.gateway.baseline?.accept({
+      fingerprint: entry?.fingerprint ?? '',
+      owner: 'web',
+      reason: 'known',
+      expires: undefined,
+      summary: 'a difference',
+    });
+    await gateway.call(LIST);
+    expect(await settled(2)).toMatchObject({ different: 2, accepted: 0, atMost: 1 });
+    expect((await shown()).findings).toMatchObject([{ accepted: false, count: 2 }]);
+  });
+
+  it('records what the legacy server fails to do without the status of an outage', async () => {
+    const failing = { first: () => ({ status: 500, json: {} }) };
+    const { gateway, settled, entries, shown } = await start(exampleResponse, {}, failing);
+    await gateway.call(LIST);
+    expect(await settled(1)).toMatchObject({ different: 1 });
+    const [entry] = await entries();
+    expect(entry).toMatchObject({ keyword: 'compare-status', status: undefined });
+    expect((await shown()).findings).toMatchObject([{ fingerprint: entry?.fingerprint, status: 500 }]);
+  });
+
+  it('mutes what a rule about noise covers', async () => {
+    const noiseFile = join(tempFolder(), 'noise.yaml');
+    const rule = { operation: 'listQuestions', at: '/list/*/title', reason: 'r', owner: 'o', until: '2999-01-01' };
+    writeFileSync(noiseFile, JSON.stringify({ noise: [rule] }));
+    const { gateway, settled, entries } = await start(
+      withItem((item) => Object.assign(item, { title: 'another' })),
+      { noiseFile },
+    );
+    await gateway.call(LIST);
+    expect(await settled(1)).toMatchObject({ muted: 1, different: 0 });
+    expect(await entries()).toEqual([]);
+  });
+
+  it('names all faults in the files that the options name', async () => {
+    const folder = tempFolder();
+    const [idsFile, noiseFile] = [join(folder, 'ids.csv'), join(folder, 'noise.yaml')];
+    writeFileSync(idsFile, 'node,1\n');
+    writeFileSync(noiseFile, 'noise: [{ operation: listQuestions }]\n');
+    const upstream = await startFakeUpstream(exampleResponse);
+    const failed = gatewayTo(upstream, 'http://127.0.0.1:9', { idsFile, noiseFile });
+    await expect(failed).rejects.toThrow(
+      /ids\.csv:1: must be kind,old,new[^]*noise\.yaml \/noise\/0\/at: must be text/,
+    );
+  });
+
+  it('does not mirror the walk of a command, whose requests are no traffic', () => {
+    const given = { share: 1, floor: 5 } as MirrorOptions;
+    expect(mirror.forWalk(given)).toMatchObject({ share: 0, floor: 0 });
+  });
+
+  it('never sends writes, HEAD requests or requests for undocumented paths', async () => {
+    const { gateway, candidate, settled } = await start();
+    await gateway.call('/services/v2/node/118/favorite.json', { method: 'PUT' });
+    await gateway.call(LIST, { method: 'HEAD' });
+    await gateway.call('/services/v2/attachment/7/file.png');
+    await gateway.call(LIST);
+    await settled(1);
+    expect(candidate.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([`GET ${LIST}`]);
+  });
+
+  it('counts stored pages as not made, because nothing was compared', async () => {
+    const { gateway, candidate, settled } = await start(
+      exampleResponse,
+      {},
+      {
+        config: { mode: 'staging', authentication: { verifier: 'file' } },
+        keepAccounts: true,
+      },
+    );
+    await gateway.call(LIST);
+    await settled(1);
+    await gateway.call(LIST);
+    expect(await settled(2)).toMatchObject({ equal: 1, notMade: 1, coverage: 0.5, because: { 'stored page': 1 } });
+    expect(candidate.requests).toHaveLength(1);
+  });
+});
+
+describe('whose requests are mirrored', () => {
+  it('depends on the caller alone, not on the request', async () => {
+    const { gateway, settled, shown, candidate } = await start(exampleResponse, { share: 0.5 });
+    const users = Array.from({ length: 12 }, (_, index) => `user${index}`);
+    for (const user of users) for (const page of [1, 2, 3]) await gateway.call(`${LIST}?page=${page}`, { user });
+    const row = await settled(36);
+    const requests = new Map(Map.groupBy(candidate.requests, ({ user }) => user));
+    expect(requests.size).toBeGreaterThan(0);
+    expect(requests.size).toBeLessThan(users.length);
+    for (const own of requests.values()) expect(own).toHaveLength(3);
+    expect(row.because).toEqual({ 'caller not chosen': 36 - candidate.requests.length });
+    expect((await shown()).rows.length).toBeGreaterThan(0);
+  });
+
+  it('is the same on another gateway and differs with another seed', async () => {
+    const { createCallerNumbers } = await import('../../../src/features/mirror/choose-callers.ts');
+    const arrival = { clientAddress: '192.0.2.1' };
+    const named = (name: string) =>
+      ({
+        arrival,
+        principal: { kind: 'verified', name, audience: `caller:${name}`, authorization: undefined },
+      }) as const;
+    const numbers = ['', '', 'other'].map((seed) =>
+      ['ada', 'bob', 'eve'].map((name) => createCallerNumbers(seed)(named(name))),
+    );
+    expect(numbers[0]).toEqual(numbers[1]);
+    expect(numbers[0]).not.toEqual(numbers[2]);
+    expect(createCallerNumbers('')(named('ADA'))).toBe(numbers[0]?.[0]);
+  });
+
+  it('includes everybody until an operation has as many comparisons in this hour as the floor demands', async () => {
+    const { gateway, settled, candidate } = await start(exampleResponse, { share: 0, floor: 2 });
+    for (let call = 1; call <= 4; call += 1) {
+      await gateway.call(LIST);
+      await settled(call);
+    }
+    await gateway.call(ONE);
+    await settled(1, 'listNodeComments');
+    expect(candidate.requests.map(({ path }) => path)).toEqual([LIST, LIST, ONE]);
+  });
+});
+
+describe('the credential for the second server', () => {
+  it('is never the caller’s unless the setting names the host', async () => {
+    const { gateway, candidate, settled } = await start(exampleResponse, { credentials: 'none', forwardTo: undefined });
+    await gateway.call(LIST);
+    await gateway.call(LIST, { user: null });
+    expect(await settled(2)).toMatchObject({ equal: 1, notMade: 1, because: { credential: 1 } });
+    expect(candidate.requests.map(({ headers }) => headers.authorization)).toEqual([undefined]);
+  });
+
+  it('is refused at the start if the host is missing or another one', async () => {
+    const upstream = await startFakeUpstream(exampleResponse);
+    for (const forwardTo of [undefined, 'elsewhere.example'])
+      await expect(gatewayTo(upstream, 'http://new.example', { forwardTo })).rejects.toThrow(
+        '/mirror/forwardTo: must be the host of mirror.url',
+      );
+  });
+
+  it('is the service account’s for operations that do not depend on the caller', async () => {
+    const passwordFile = join(tempFolder(), 'password');
+    writeFileSync(passwordFile, 'wTq81-service\n', { mode: 0o600 });
+    const service = { credentials: 'service', forwardTo: undefined, username: 'mirror', passwordFile };
+    const { gateway, candidate, settled } = await start(exampleResponse, { ...service, impersonal: ['listQuestions'] });
+    await gateway.call(LIST);
+    await gateway.call(ONE);
+    await settled(1);
+    expect(await settled(1, 'listNodeComments')).toMatchObject({ notMade: 1, because: { credential: 1 } });
+    expect(candidate.requests.map(({ user, password }) => `${user}:${password}`)).toEqual(['mirror:wTq81-service']);
+  });
+});
+
+describe('the request to the second server', () => {
+  it('has another prefix and further headers', async () => {
+    const { gateway, candidate, settled } = await start((request) => exampleResponse({ ...request, path: LIST }), {
+      prefix: { from: '/services/v2', to: '/api/v3' },
+      headers: [{ name: 'X-Tenant', value: 'qa' }],
+    });
+    await gateway.call(`${LIST}?page=1`);
+    expect(await settled(1)).toMatchObject({ equal: 1 });
+    expect(candidate.requests[0]).toMatchObject({
+      target: '/api/v3/question.json?page=1',
+      headers: { 'x-tenant': 'qa' },
+    });
+  });
+
+  it('cannot set a header that belongs to a client or a connection', async () => {
+    const upstream = await startFakeUpstream(exampleResponse);
+    const headers = [{ name: 'Cookie', value: 'a=b' }];
+    await expect(gatewayTo(upstream, 'http://127.0.0.1:9', { headers })).rejects.toThrow('/mirror/headers/0/name');
+  });
+});
+
+/** Starts a server that does what a test says with each connection, once it has received a request. */
+async function startRawServer(respond: (socket: Socket) => void) {
+  const sockets = new Set<Socket>();
+  const server: Server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('close', () => sockets.delete(socket));
+    socket.once('data', () => respond(socket));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  cleanUpAfterFile(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return { url: `http://127.0.0.1:${port}`, sockets };
+}
+
+const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
+const MIB = 1024 * 1024;
+
+describe('a second server that misbehaves', () => {
+  it.each<[string, (socket: Socket) => void, Readonly<Record<string, number>>]>([
+    ['hangs', () => undefined, { 'new server: timeout': 1 }],
+    [
+      'drips',
+      (socket) => {
+        socket.write(`${HEAD}Content-Length: 1000000\r\n\r\n{`);
+        const timer = setInterval(() => socket.write(' '), 5);
+        socket.on('close', () => clearInterval(timer));
+      },
+      { 'new server: timeout': 1 },
+    ],
+    ['resets', (socket) => socket.resetAndDestroy(), { 'new server: connection reset': 1 }],
+    [
+      'sends a body without an end',
+      (socket) => {
+        socket.write(`${HEAD}Transfer-Encoding: chunked\r\n\r\n`);
+        const part = Buffer.alloc(MIB, ' ');
+        const send = () => {
+          while (
+            !socket.destroyed &&
+            socket.write(`${MIB.toString(16)}\r\n`) &&
+            socket.write(part) &&
+            socket.write('\r\n')
+          );
+          socket.once('drain', send);
+        };
+        send();
+      },
+      { 'new server: too large': 1 },
+    ],
+    ['sends no HTTP', (socket) => socket.end('hello\r\n\r\n'), { 'new server: connection reset': 1 }],
+    [
+      'is overloaded',
+      (socket) => socket.write('HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n'),
+      { 'new server: status 503': 1 },
+    ],
+  ])('and %s changes nothing for the client and leaves no connection', async (_name, respond, because) => {
+    const plain = await startFakeUpstream(exampleResponse);
+    const alone = await startTestGateway({ upstream: plain, real: true });
+    const expected = await alone.call(LIST);
+    const second = await startRawServer(respond);
+    const upstream = await startFakeUpstream(exampleResponse);
+    const gateway = await gatewayTo(upstream, second.url, { timeouts: { headersMs: 150, totalMs: 150 } });
+    const reply = await gateway.call(LIST);
+    expect(reply.status).toBe(200);
+    expect(reply.text).toBe(expected.text);
+    expect(namesIn(reply)).toEqual(namesIn(expected));
+    expect(await observe(gateway).settled(1)).toMatchObject({ compared: 0, notComparable: 1, because });
+    await gateway.close();
+    await until(() => second.sockets.size === 0);
+  });
+
+  it('does not hold up clients while it hangs, even if nothing else can be mirrored', async () => {
+    const second = await startRawServer(() => undefined);
+    const upstream = await startFakeUpstream(exampleResponse);
+    // The test would reach its own time limit if a client waited for the second server.
+    const gateway = await gatewayTo(upstream, second.url, {
+      timeouts: { headersMs: 60_000, totalMs: 60_000 },
+      concurrency: 1,
+      queue: { exchanges: 2 },
+    });
+    for (let call = 0; call < 8; call += 1) expect((await gateway.call(LIST)).status).toBe(200);
+    expect(await observe(gateway).settled(5)).toMatchObject({ notMade: 5, because: { 'queue full': 5 } });
+    expect(second.sockets.size).toBe(1);
+    await gateway.close();
+    await until(() => second.sockets.size === 0);
+  });
+
+  it('holds up neither a reload nor the end, whatever it is waiting for', async () => {
+    const another = withItem((item) => Object.assign(item, { title: 'another' }));
+    const { gateway, candidate } = await start(another, { askAgainMs: 60_000 });
+    await gateway.call(LIST);
+    await candidate.received(1);
+    // The test would reach its own time limit if the wait before both servers are asked again went on.
+    await gateway.close();
+    expect(candidate.requests).toHaveLength(1);
+  });
+
+  it('loses its idle connections at the end', async () => {
+    const { json } = exampleResponse({ method: 'GET', path: LIST });
+    const body = JSON.stringify(json);
+    const second = await startRawServer((socket) =>
+      socket.write(`${HEAD}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`),
+    );
+    const upstream = await startFakeUpstream(exampleResponse);
+    const gateway = await gatewayTo(upstream, second.url, {});
+    await gateway.call(LIST);
+    await observe(gateway).settled(1);
+    expect(second.sockets.size).toBe(1);
+    const before = performance.now();
+    await gateway.close();
+    await until(() => second.sockets.size === 0);
+    // An idle connection would be closed after four seconds anyway.
+    expect(performance.now() - before).toBeLessThan(3000);
+  });
+
+  it('leaves out what has waited too long, because both servers may have changed since', async () => {
+    const clock = createTestClock();
+    const first = Promise.withResolvers<undefined>();
+    let asked = 0;
+    const { gateway, candidate, settled } = await start(
+      async (request) => {
+        asked += 1;
+        if (asked === 1) await first.promise;
+        return exampleResponse(request);
+      },
+      { concurrency: 1, queue: { seconds: 5 } },
+      { clock },
+    );
+    await gateway.call(LIST);
+    await candidate.received(1);
+    await gateway.call(LIST);
+    clock.advance(6);
+    first.resolve(undefined);
+    expect(await settled(2)).toMatchObject({ equal: 1, because: { 'waited too long': 1 } });
+    expect(candidate.requests).toHaveLength(1);
+  });
+
+  it('and redirects or sets cookies is not followed, and its cookies are not kept', async () => {
+    const elsewhere = await startFakeUpstream(exampleResponse);
+    const { gateway, candidate, settled } = await start((request) =>
+      request.query.has('page')
+        ? { ...exampleResponse(request), headers: { 'Set-Cookie': 'JSESSIONID=second' } }
+        : { status: 302, headers: { Location: `${elsewhere.url}${LIST}` } },
+    );
+    const first = await gateway.call(`${LIST}?page=1`);
+    await settled(1);
+    const second = await gateway.call(LIST);
+    expect(await settled(2)).toMatchObject({ equal: 1, different: 1 });
+    expect(elsewhere.requests).toEqual([]);
+    for (const { headers } of candidate.requests) expect(headers).not.toHaveProperty('cookie');
+    for (const { headers } of [first, second]) expect(JSON.stringify(headers)).not.toMatch(/second|location/i);
+  });
+
+  it('and refuses everybody is reported as a difference of permissions, and the client’s credential stays verified', async () => {
+    const { gateway, settled, entries } = await start(
+      () => ({ status: 401, json: { error: 'Bad credentials' } }),
+      {},
+      {
+        config: { mode: 'staging', authentication: { verifier: 'file' } },
+        keepAccounts: true,
+      },
+    );
+    expect((await gateway.call(`${LIST}?page=1`)).status).toBe(200);
+    expect(await settled(1)).toMatchObject({ different: 1 });
+    expect((await gateway.call(`${LIST}?pageSize=5`)).status).toBe(200);
+    expect(await entries()).toMatchObject([{ keyword: 'compare-permission', category: 'difference' }]);
+  });
+
+  it('is left alone for a while after too many failures, which metrics show', async () => {
+    const second = await startRawServer((socket) => socket.resetAndDestroy());
+    const upstream = await startFakeUpstream(exampleResponse);
+    const gateway = await gatewayTo(upstream, second.url, { circuit: { failures: 2, openSeconds: 3600 } });
+    for (let call = 1; call <= 4; call += 1) {
+      await gateway.call(LIST);
+      await observe(gateway).settled(call);
+    }
+    const row = await observe(gateway).settled(4);
+    expect(row.because).toEqual({ 'new server: connection reset': 2, 'second server paused': 2 });
+    expect(await gateway.metric('portico_mirror_paused')).toBe(1);
+    expect((await shownOf(gateway)).paused).toBe(true);
+  });
+});
+
+const namesIn = ({ headers }: { readonly headers: object }) => Object.keys(headers).toSorted();
+
+describe('the counts', () => {
+  it('add up to the exchanges, per operation, status and role, and are in the metrics', async () => {
+    const { gateway, settled, shown } = await start((request) =>
+      request.query.get('page') === '2' ? { status: 503 } : exampleResponse(request),
+    );
+    await gateway.call(`${LIST}?page=1`);
+    await gateway.call(`${LIST}?page=2`);
+    const { equal, different, muted, notComparable, notMade, exchanges } = await settled(2);
+    expect(equal + different + muted + notComparable + notMade).toBe(exchanges);
+    const { rows } = await shown();
+    expect(rows).toMatchObject([{ operation: 'listQuestions', status: 200, equal: 1, notComparable: 1 }]);
+    expect(await gateway.metric('portico_mirror_exchanges_total{operation="listQuestions",outcome="equal"}')).toBe(1);
+    expect(await gateway.metric('portico_mirror_left_out_total{reason="new server: status 503"}')).toBe(1);
+    expect(await gateway.metric('portico_mirror_difference_share_bound{operation="listQuestions"}')).toBeCloseTo(0.95);
+  });
+
+  it('survive a reload, and begin again for another second server', async () => {
+    const { gateway, settled, shown, candidate } = await start();
+    await gateway.call(LIST);
+    await settled(1);
+    const forward = { credentials: 'forward', forwardTo: new URL(candidate.url).host };
+    const reload = (changed: object) =>
+      gateway.reload({ config: { mirror: { url: candidate.url, ...ALL, ...forward, ...changed } } });
+    await reload({ concurrency: 3 });
+    await gateway.call(LIST);
+    expect(await settled(2)).toMatchObject({ equal: 2 });
+    await reload({ label: 'next' });
+    expect(await shown()).toMatchObject({ label: 'next', operations: [] });
+  });
+
+  it('need an operator to be read', async () => {
+    const { gateway } = await start(exampleResponse, {}, { config: { adminToken: 'k8Q2-mirror-token-77' } });
+    expect((await gateway.admin('/mirror')).status).toBe(401);
+  });
+});
