@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { EVERY_PAGE } from '../builders/console-pages.ts';
 import { startFakeUpstream } from '../builders/fake-upstream.ts';
 import { startTestGateway } from '../builders/test-gateway.ts';
 import { TOKENS_ON } from '../builders/tokens-on.ts';
@@ -20,7 +21,12 @@ it('the log shows every word in the paths of the admin side', async () => {
   expect(paths).toEqual(expect.arrayContaining(some));
   const gateway = await startTestGateway({
     upstream: await startFakeUpstream(() => ({ json: {} })),
-    config: { tokens: TOKENS_ON, changes: { lists: [], folder: ':memory:' } },
+    config: {
+      ...EVERY_PAGE,
+      tokens: TOKENS_ON,
+      changes: { lists: [], folder: ':memory:' },
+      mirror: { url: 'http://127.0.0.1:9', share: 0.1 },
+    },
   });
   for (const path of paths) await gateway.admin(`${path}?`, { method: 'OPTIONS' });
   const lines = gateway.log.map((line) => JSON.parse(line) as { msg: string; path: string });

@@ -162,7 +162,13 @@ export const deprecation = {
       },
       pages: [deprecationPage(routes)],
       adminRoutes: [
-        { path: '/deprecation', access: 'operator', handler: createDeprecationRouter(routes), actions: ACTIONS },
+        {
+          path: '/deprecation',
+          access: 'operator',
+          handler: createDeprecationRouter(routes),
+          actions: ACTIONS,
+          words: ['caller'],
+        },
       ],
     };
   },

@@ -282,6 +282,10 @@ const ROWS: Readonly<Record<string, readonly [risky: Situation, fixed: Situation
     { config: strict({ readableSecrets: 'allow', tokens: TOKENS_ON }) },
     { config: strict({ readableSecrets: 'allow', tokens: { ...TOKENS_ON, file: 'tokens.json' } }) },
   ],
+  'mirror-in-the-clear': [
+    { config: strict({ mirror: { url: 'http://new.example.org', share: 0.1 } }) },
+    { config: strict({ mirror: { url: 'https://new.example.org', share: 0.1 } }) },
+  ],
   'events-in-memory': [
     { config: strict({ changes: { lists: [], folder: ':memory:' } }) },
     { config: strict({ changes: { lists: [] } }) },
