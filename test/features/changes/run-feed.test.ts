@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import { type ReferenceServer, startReferenceServer } from '../../../src/reference/start-reference-server.ts';
 import { recordAction } from '../../../src/reference/operations/actions.ts';
@@ -41,6 +42,8 @@ async function startFeed(folder: string, upstream: string): Promise<FeedProcess>
 }
 
 async function kill({ child }: FeedProcess): Promise<void> {
+  // Its end would be awaited forever.
+  if (child.exitCode !== null || child.signalCode !== null) throw new Error('the gateway has ended by itself');
   const gone = once(child, 'exit');
   child.kill('SIGKILL');
   await gone;
@@ -49,6 +52,8 @@ async function kill({ child }: FeedProcess): Promise<void> {
 /** A subscriber that reads from whichever gateway runs, and continues after its last event when it is cut off. */
 class Subscriber {
   readonly messages: StreamMessage[] = [];
+  /** The statuses of refused requests for a stream. */
+  readonly refused: number[] = [];
   #isClosed = false;
   #running: Promise<void>;
 
@@ -67,6 +72,7 @@ class Subscriber {
       const headers: Record<string, string> = lastId === '' ? {} : { 'Last-Event-ID': lastId };
       const stream = url === undefined ? undefined : await openStream(url, EVENTS, { headers }).catch(() => undefined);
       if (stream?.status === 410) throw new Error('history is gone');
+      if (stream !== undefined && stream.status !== 200) this.refused.push(stream.status);
       let taken = 0;
       await until(() => {
         if (stream === undefined) return true;
@@ -166,6 +172,13 @@ async function configFolder(changes: object, more: object = {}): Promise<string>
   return folder;
 }
 
+/** Waits for a condition for a while, so that a failure says what was missing. */
+async function withinMinutes(condition: () => boolean, state: () => string): Promise<void> {
+  const giveUpAt = performance.now() + 90_000;
+  await until(() => condition() || performance.now() > giveUpAt);
+  if (!condition()) throw new Error(state());
+}
+
 /** Resolves once each list has been read completely after this moment. */
 async function caughtUp(adminUrls: () => readonly string[]): Promise<void> {
   const counts = async () => {
@@ -248,12 +261,17 @@ it('an hour of writes is told completely, once and in order, although the gatewa
   let feed: FeedProcess | undefined = await startFeed(folder, hour.reference.url);
   const adminUrls = () => (feed === undefined ? [] : [feed.adminUrl]);
   await caughtUp(adminUrls);
+  // A webhook gets what happens after the gateway has first looked at it.
+  const stored = new DatabaseSync(join(folder, 'changes', 'feed.db'), { readOnly: true });
+  const isKnown = stored.prepare("SELECT 1 FROM documents WHERE name = 'webhook:alive'");
+  await eventually(() => isKnown.get() !== undefined);
+  stored.close();
   const subscriber = new Subscriber(() => feed?.url);
   const late = await openStream(feed.url, EVENTS);
+  expect(late.status).toBe(200);
   late.pause();
   const total = 600;
   const kills = new Set([40, 41, 260, 555]);
-  await until(() => late.lastId() !== undefined || late.status === 200);
   // The subscriber must know where the hour begins.
   await eventually(async () => {
     const { text } = await callAt(feed?.adminUrl ?? '', '/metrics', { user: null });
@@ -269,13 +287,19 @@ it('an hour of writes is told completely, once and in order, although the gatewa
     feed = await startFeed(folder, hour.reference.url);
   }
   await caughtUp(adminUrls);
-  await until(
-    () => subscriber.messages.filter(({ event }) => event === 'action.created').length >= hour.actions.length,
+  const actionsTold = () => subscriber.messages.filter(({ event }) => event === 'action.created').length;
+  await withinMinutes(
+    () => actionsTold() >= hour.actions.length,
+    () => `${actionsTold()} of ${hour.actions.length} actions were told; refused: ${subscriber.refused.join(', ')}`,
   );
   await caughtUp(adminUrls);
   expectAll(subscriber.messages, hour);
   const created = subscriber.messages.filter(({ event }) => event === 'question.created').map(({ id }) => id);
-  await until(() => new Set(receiver.received.map(({ id }) => id)).size >= created.length);
+  const delivered = () => new Set(receiver.received.map(({ id }) => id)).size;
+  await withinMinutes(
+    () => delivered() >= created.length,
+    () => `${delivered()} of ${created.length} messages were delivered`,
+  );
   expect([...new Set(receiver.received.map(({ id }) => id))]).toEqual(created);
 }, 300_000);
 
