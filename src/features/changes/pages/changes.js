@@ -80,6 +80,7 @@ export function Page({ shownError }) {
         },
       ]}
     />
+    <h2>Webhooks</h2>
     <${Table}
       caption="Webhooks"
       kind="cards"
@@ -110,6 +111,7 @@ export function Page({ shownError }) {
         },
       ]}
     />
+    <h2>Latest events</h2>
     <${Table}
       caption="Latest events"
       kind="cards"

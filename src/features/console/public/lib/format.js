@@ -1,13 +1,10 @@
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const fine = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
 const clock = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false });
-const day = new Intl.DateTimeFormat('en', {
-  day: 'numeric',
-  month: 'short',
-  hour: '2-digit',
-  minute: '2-digit',
-  hour12: false,
-});
+/** @type {Intl.DateTimeFormatOptions} */
+const DAY = { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hour12: false };
+const day = new Intl.DateTimeFormat('en', DAY);
+const dayAndYear = new Intl.DateTimeFormat('en', { ...DAY, year: 'numeric' });
 
 /** The text shown for a missing value. */
 export const NONE = '–';
@@ -62,8 +59,8 @@ export function bytes(value) {
 /** Formats the time of day. */
 export const time = (at) => clock.format(at);
 
-/** Formats the date and the time. */
-export const dateTime = (at) => day.format(at);
+/** Formats the date and the time, with the year if it is not the current one. */
+export const dateTime = (at) => (new Date(at).getFullYear() === new Date().getFullYear() ? day : dayAndYear).format(at);
 
 /** Formats a count with a noun in the singular or plural. */
 export const plural = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
