@@ -1,4 +1,12 @@
-import type { Command, CommandEntry, CommandIo, CommandLine, Flag } from '../lib/command.ts';
+import {
+  type Command,
+  type CommandEntry,
+  CommandFailure,
+  type CommandIo,
+  type CommandLine,
+  type Flag,
+} from '../lib/command.ts';
+import { membersOf } from '../lib/plain-object.ts';
 import type { Settings } from './config/settings.ts';
 import type { Contract } from './contract/load-contract.ts';
 import type { IsAccepted } from './model/acceptance.ts';
@@ -47,4 +55,21 @@ export interface AdminClient {
 export interface AdminResponse {
   readonly status: number;
   readonly body: unknown;
+}
+
+/** Returns the failure of a request that the admin side has refused, with all that is wrong with the request. */
+export function refusalFailure({ status, body }: AdminResponse): CommandFailure {
+  const { error, faults } = membersOf(body);
+  const lines = (Array.isArray(faults) ? faults : []).map((fault: unknown) => {
+    const { field, message } = membersOf(fault);
+    return field === '' ? String(message) : `${String(field)}: ${String(message)}`;
+  });
+  if (lines.length > 0) return new CommandFailure(lines.join('\n'));
+  return new CommandFailure(typeof error === 'string' ? error : `status ${status}`);
+}
+
+/** Warns if a change took effect but could not be stored, which the admin side states as `stored`. */
+export function warnIfUnstored({ stored }: { readonly stored?: unknown }, io: CommandIo): void {
+  if (stored === false)
+    io.err('warning: the change applies, but it could not be stored, so it is lost when the process ends');
 }

@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { optionsOf } from '../../engine/config/configurable.ts';
 import type { Settings } from '../../engine/config/settings.ts';
 import { type Contract, loadContract } from '../../engine/contract/load-contract.ts';
@@ -44,6 +43,7 @@ import { readCredential } from '../flags/credentials.ts';
 import { failRules, reportFailures } from '../flags/fail-flags.ts';
 import { recordsAt } from '../flags/kept-records.ts';
 import { walkBounds, walkedParameters } from '../flags/walk-flags.ts';
+import { pauseFor } from '../../lib/pause.ts';
 import type { ProgramIo } from '../program.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
 import { openReports } from './open-reports.ts';
@@ -101,7 +101,7 @@ export async function compareServers(line: CommandLine, io: ProgramIo): Promise<
   const source = await sourceOf(line, io, settings, contract, bounds, saved);
   const upstreams = [addresses.old, addresses.new].map((address) => upstreamTo(address, settings, bounds.timeoutMs));
   const [oldServer, newServer] = upstreams.map((upstream) =>
-    createAskedServer({ upstream, delayMs: bounds.delayMs, clock: systemClock, pause }),
+    createAskedServer({ upstream, delayMs: bounds.delayMs, clock: systemClock, pause: pauseFor }),
   );
   if (oldServer === undefined || newServer === undefined) throw new Error('a comparison needs two servers');
   const askAgain = numberFlag(line, 'ask-again', 500, [0, 60_000]);
@@ -123,7 +123,7 @@ export async function compareServers(line: CommandLine, io: ProgramIo): Promise<
       tally,
       source,
       callers,
-      pause,
+      pause: pauseFor,
       old: oldServer,
       new: newServer,
       concurrency: numberFlag(line, 'concurrency', 1, [1, 32]),
@@ -197,10 +197,6 @@ function upstreamTo(address: UpstreamAddress, { upstream }: Settings, timeoutMs:
     totalTimeoutMs: timeoutMs,
   };
   return createUpstream(address, { ...upstream, url: urlOf(address), alternates: [], ...timeouts }, systemClock);
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
 async function callersOf(

@@ -1,3 +1,4 @@
+import { textTable } from '../../lib/text-table.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Permissions } from './compile-permissions.ts';
 import { decide, type Grants } from './decide.ts';
@@ -53,13 +54,5 @@ function formatTable(kind: 'role' | 'account', title: string, { subjects, rows }
     [title, ...columns.map((index) => subjects[index]?.name ?? '')],
     ...rows.map(({ operation, cells }) => [operation, ...columns.map((index) => MARKS[cells[index] ?? 'denied'])]),
   ];
-  const widths = lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ?? [];
-  return lines
-    .map((line) =>
-      line
-        .map((text, column) => text.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  return textTable(lines).join('\n');
 }

@@ -1,5 +1,6 @@
 import { type LookupAllOptions, type LookupOneOptions, lookup as dnsLookup } from 'node:dns';
-import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
+import { networkList } from '../../lib/network-list.ts';
 
 /**
  * The networks that are not part of the public internet (RFC 6890 and its registries), and those whose addresses contain
@@ -39,32 +40,11 @@ const PRIVATE: readonly string[] = [
 /** IPv6 addresses that stand for an IPv4 address, which Node checks as such. */
 const MAPPED = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i;
 
-/** Reads an address or a network, such as `10.20.0.0/16`. Returns undefined if it is neither. */
-export function readNetwork(
-  text: string,
-): { readonly address: string; readonly bits: number; readonly family: 'ipv4' | 'ipv6' } | undefined {
-  const [address = '', bitsText, ...rest] = text.split('/');
-  const version = isIP(address);
-  if (version === 0 || rest.length > 0) return undefined;
-  const most = version === 4 ? 32 : 128;
-  const bits = bitsText === undefined ? most : /^\d{1,3}$/.test(bitsText) ? Number(bitsText) : NaN;
-  return bits <= most ? { address, bits, family: version === 4 ? 'ipv4' : 'ipv6' } : undefined;
-}
-
-function listOf(networks: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const text of networks) {
-    const network = readNetwork(text);
-    if (network !== undefined) list.addSubnet(network.address, network.bits, network.family);
-  }
-  return list;
-}
-
-const privateList = listOf(PRIVATE);
+const privateList = networkList(PRIVATE);
 
 /** Returns a function that tells whether messages may be sent to an address. */
 export function createAddressCheck(allowed: readonly string[]): (address: string) => boolean {
-  const allowedList = listOf(allowed);
+  const allowedList = networkList(allowed);
   return (given) => {
     const address = MAPPED.exec(given)?.[1] ?? given;
     const version = isIP(address);

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PrepareContext, PreparedFeature } from '../../engine/config/settings.ts';
 import { type Fault, StartFault } from '../../engine/model/fault.ts';
+import { toAuthorization } from '../../lib/basic-credentials.ts';
 import { fileReason } from '../../lib/file-reason.ts';
 import { isClearAndPublic } from '../../lib/network-address.ts';
 import { isReadableByOthers, readSecretFile } from '../../lib/secret-file.ts';
@@ -32,7 +33,7 @@ export function readSecrets({
   if (username !== undefined && passwordFile !== undefined) {
     const reading = readSecretFile(passwordFile);
     if ('fault' in reading) fault('/passwordFile', reading.fault);
-    else authorization = `Basic ${Buffer.from(`${username}:${reading.text}`).toString('base64')}`;
+    else authorization = toAuthorization(username, reading.text);
   }
   const checkMode = (pointer: string, path: string) => {
     if (settings.embedded || settings.readableSecrets !== 'refuse' || !isReadableByOthers(path)) return;

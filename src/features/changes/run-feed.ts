@@ -9,6 +9,7 @@ import type { FeedStore } from './feed-store.ts';
 import { followedLists } from './followed-list.ts';
 import type { ChangesOptions } from './options.ts';
 import { createPoller, type Poller } from './poller.ts';
+import { pauseUnref } from '../../lib/pause.ts';
 import { createAddressCheck, createCheckedLookup } from './private-networks.ts';
 import { readPage } from './read-list.ts';
 import { serveEvents } from './serve-events.ts';
@@ -169,7 +170,7 @@ export function createFeed(
         if (!signal.aborted)
           logger.error({ work: name, cause: toCauseLine(error) }, 'a part of the change feed failed');
       }
-      await sleep(everyMs, undefined, { signal, ref: false }).catch(() => undefined);
+      await pauseUnref(everyMs, signal);
     }
   };
   let running: Promise<unknown> | undefined;

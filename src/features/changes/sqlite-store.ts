@@ -3,6 +3,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { IN_MEMORY } from '../../lib/replace-file.ts';
+import { inTransaction } from '../../lib/sqlite-transaction.ts';
 import type { FeedEvent } from './event.ts';
 import { createListeners, type FeedStore, FeedStoreError, type StoreLimits } from './feed-store.ts';
 
@@ -145,18 +146,5 @@ function openDatabase(folder: string): DatabaseSync {
     database?.close();
     if (error instanceof FeedStoreError) throw error;
     throw new FeedStoreError(`${path} cannot be used: ${error instanceof Error ? error.message : 'unknown error'}`);
-  }
-}
-
-function inTransaction<T>(database: DatabaseSync, work: () => T): T {
-  database.exec('BEGIN IMMEDIATE');
-  try {
-    const result = work();
-    database.exec('COMMIT');
-    return result;
-  } catch (error) {
-    // After some errors, such as a full disk, SQLite has already rolled back the transaction.
-    if (database.isTransaction) database.exec('ROLLBACK');
-    throw error;
   }
 }

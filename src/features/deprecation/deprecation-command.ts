@@ -1,12 +1,13 @@
-import type { AdminClient, CommandTools } from '../../engine/feature-command.ts';
+import { type AdminClient, type CommandTools, refusalFailure, warnIfUnstored } from '../../engine/feature-command.ts';
+import { type ActionFlags, checkAction } from '../../lib/action-flags.ts';
 import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, UsageError } from '../../lib/command.ts';
 import { choiceFlag } from '../../lib/flag-values.ts';
 import { jsonDocument } from '../../lib/json-document.ts';
 import { membersOf } from '../../lib/plain-object.ts';
+import { textTable } from '../../lib/text-table.ts';
 
-const ACTIONS = ['list', 'revoke', 'restore', 'caller'];
 const FORMATS = ['table', 'json'];
-const OWN_FLAGS: Readonly<Record<string, readonly string[]>> = {
+const OWN_FLAGS: ActionFlags = {
   list: ['operation', 'all', 'format'],
   revoke: ['reason', 'by'],
   restore: ['reason', 'by'],
@@ -22,7 +23,7 @@ export const deprecationCommand = (tools: CommandTools): Command => ({
   summary: 'Show what is deprecated and who still uses it, or revoke a brown-out',
   args: '[list] | revoke ID | restore ID | caller NAME',
   argCount: [0, 2],
-  argChoices: ACTIONS,
+  argChoices: Object.keys(OWN_FLAGS),
   flags: [
     { name: 'operation', value: 'ID', help: 'list: only the usage of this operation.' },
     { name: 'all', help: 'list: also the usage of what is not deprecated.' },
@@ -40,11 +41,7 @@ export const deprecationCommand = (tools: CommandTools): Command => ({
   ],
   run: async (line, io) => {
     const [action = 'list', argument, ...rest] = line.args;
-    const own = OWN_FLAGS[action];
-    if (own === undefined) throw new UsageError(`deprecation ${action}: must be one of ${ACTIONS.join(', ')}`);
-    for (const flag of new Set(Object.values(OWN_FLAGS).flat()))
-      if (line.last(flag) !== undefined && !own.includes(flag))
-        throw new UsageError(`--${flag} cannot be used with deprecation ${action}`);
+    checkAction('deprecation', action, OWN_FLAGS, line);
     if (rest.length > 0 || (action === 'list' && argument !== undefined))
       throw new UsageError(`deprecation ${action}: unexpected argument "${rest[0] ?? argument}"`);
     if (action === 'list') return list(tools.admin(line, io), line, io);
@@ -58,10 +55,9 @@ export const deprecationCommand = (tools: CommandTools): Command => ({
     const reason = line.last('reason');
     if (reason === undefined) throw new UsageError(`deprecation ${action} requires --reason TEXT`);
     const body = { brownout: argument, reason, by: line.last('by') };
-    const { brownout, stored } = await send(tools.admin(line, io), `/deprecation/${action}`, body);
-    io.out(`${action === 'revoke' ? 'revoked' : 'restored'}: ${brownoutLine(brownout as ListedBrownout)}`);
-    if (stored === false)
-      io.err('warning: the change applies, but it could not be stored, so it is lost when the process ends');
+    const changed = await send(tools.admin(line, io), `/deprecation/${action}`, body);
+    io.out(`${action === 'revoke' ? 'revoked' : 'restored'}: ${brownoutLine(changed['brownout'] as ListedBrownout)}`);
+    warnIfUnstored(changed, io);
     return EXIT.ok;
   },
 });
@@ -101,16 +97,11 @@ interface Overview {
 }
 
 async function send(admin: AdminClient, path: string, request?: object): Promise<Readonly<Record<string, unknown>>> {
-  const { status, body } = await admin.send(request === undefined ? 'GET' : 'POST', path, request);
-  if (status === 200) return membersOf(body);
-  if (status === 404) throw new CommandFailure('The gateway counts nothing: set deprecation in its configuration.');
-  const { error, faults } = membersOf(body);
-  const lines = Array.isArray(faults)
-    ? faults.map((one) => membersOf(one)).map(({ field, message }) => `${String(field)}: ${String(message)}`)
-    : [];
-  throw new CommandFailure(
-    lines.length > 0 ? lines.join('\n') : typeof error === 'string' ? error : `status ${status}`,
-  );
+  const response = await admin.send(request === undefined ? 'GET' : 'POST', path, request);
+  if (response.status === 200) return membersOf(response.body);
+  if (response.status === 404)
+    throw new CommandFailure('The gateway counts nothing: set deprecation in its configuration.');
+  throw refusalFailure(response);
 }
 
 async function list(admin: AdminClient, line: CommandLine, io: CommandIo): Promise<number> {
@@ -147,7 +138,7 @@ function brownoutLine({ id, from, to, state, decision }: ListedBrownout): string
 
 const COLUMNS = ['operation', 'part', 'caller', 'requests', 'last seen'];
 /** The index of the column that contains numbers. */
-const NUMERIC = 3;
+const NUMERIC: ReadonlySet<number> = new Set([3]);
 
 function table(rows: readonly ListedRow[]): readonly string[] {
   const cells = rows.map(({ operation, part, name, caller, count, lastSeen }) => [
@@ -157,9 +148,5 @@ function table(rows: readonly ListedRow[]): readonly string[] {
     count.toLocaleString('en-US'),
     lastSeen,
   ]);
-  const all = [COLUMNS, ...cells];
-  const widths = COLUMNS.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
-  const fill = (text: string, column: number) =>
-    column === NUMERIC ? text.padStart(widths[column] ?? 0) : text.padEnd(widths[column] ?? 0);
-  return ['', ...all.map((row) => row.map(fill).join('  ').trimEnd())];
+  return ['', ...textTable([COLUMNS, ...cells], NUMERIC)];
 }

@@ -2,6 +2,7 @@ import { decisionWords } from './in-force.ts';
 import type { LadderRow } from './ladder-rows.ts';
 import type { LedgerSnapshot } from '../../engine/model/ledger-entry.ts';
 import { jsonDocument } from '../../lib/json-document.ts';
+import { textTable } from '../../lib/text-table.ts';
 
 const COLUMNS = [
   'operation',
@@ -18,7 +19,7 @@ const COLUMNS = [
 const NUMERIC: ReadonlySet<number> = new Set([4, 5, 6]);
 
 /** Formats the ladder as lines of a terminal table. */
-export function ladderTable(rows: readonly LadderRow[]): string[] {
+export function ladderTable(rows: readonly LadderRow[]): readonly string[] {
   const cells = rows.map(({ operation, check, configured, effective, counts, next, step }) => [
     operation,
     check,
@@ -28,11 +29,7 @@ export function ladderTable(rows: readonly LadderRow[]): string[] {
     next.text,
     step === undefined ? '' : decisionWords(step),
   ]);
-  const table = [COLUMNS, ...cells];
-  const widths = COLUMNS.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
-  const fill = (text: string, column: number) =>
-    NUMERIC.has(column) ? text.padStart(widths[column] ?? 0) : text.padEnd(widths[column] ?? 0);
-  return table.map((row) => row.map(fill).join('  ').trimEnd());
+  return textTable([COLUMNS, ...cells], NUMERIC);
 }
 
 /** Formats the ladder as JSON, with times in ISO 8601 format. */

@@ -1,14 +1,13 @@
-import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, UsageError } from '../../lib/command.ts';
+import { type Command, type CommandIo, type CommandLine, EXIT, UsageError } from '../../lib/command.ts';
 import { jsonDocument } from '../../lib/json-document.ts';
-import type { AdminClient, CommandTools } from '../../engine/feature-command.ts';
+import { type AdminClient, type CommandTools, refusalFailure, warnIfUnstored } from '../../engine/feature-command.ts';
+import { type ActionFlags, checkAction } from '../../lib/action-flags.ts';
 import { choiceFlag, parsePeriod, parseSince } from '../../lib/flag-values.ts';
-import { membersOf } from '../../lib/plain-object.ts';
 import { OVERRIDABLE_CHECKS } from './level-entry.ts';
 
-const ACTIONS = ['list', 'set', 'end'];
 const FORMATS = ['table', 'json'];
 /** The flags that each action accepts but that not all actions accept. */
-const OWN_FLAGS: Readonly<Record<string, readonly string[]>> = {
+const OWN_FLAGS: ActionFlags = {
   list: ['events', 'format'],
   set: ['reason', 'for', 'until', 'stale', 'by'],
   end: ['by'],
@@ -20,7 +19,7 @@ export const overrideCommand = (tools: CommandTools): Command => ({
   summary: 'Change one operation of a running gateway for a limited time, with a reason',
   args: 'list | set OPERATION CHANGE | end OPERATION [CHANGE]',
   argCount: [1, 3],
-  argChoices: ACTIONS,
+  argChoices: Object.keys(OWN_FLAGS),
   flags: [
     { name: 'reason', value: 'TEXT', help: 'set: why the change is necessary.' },
     { name: 'for', value: 'TIME', help: 'set: how long the change applies, for example 30m, 2h or 1d.' },
@@ -47,28 +46,17 @@ export const overrideCommand = (tools: CommandTools): Command => ({
   ],
   run: async (line, io) => {
     const [action = '', ...args] = line.args;
-    const own = OWN_FLAGS[action];
-    if (own === undefined) throw new UsageError(`override ${action}: must be one of ${ACTIONS.join(', ')}`);
-    for (const flag of Object.values(OWN_FLAGS).flat())
-      if (line.last(flag) !== undefined && !own.includes(flag))
-        throw new UsageError(`--${flag} cannot be used with override ${action}`);
+    checkAction('override', action, OWN_FLAGS, line);
     if (action === 'list') return list(tools.admin(line, io), line, io, args);
     const request = action === 'set' ? setRequest(line, args) : endRequest(line, args);
     const admin = tools.admin(line, io);
     const body = await send(admin, action === 'set' ? '/levels' : '/levels/end', request);
     const changed = action === 'set' ? [body.override].flatMap((one) => one ?? []) : (body.ended ?? []);
     for (const override of changed) io.out(`${action === 'set' ? 'set' : 'ended'}: ${overrideLine(override)}`);
-    if (body.stored === false)
-      io.err('warning: the change applies, but it could not be stored, so it is lost when the process ends');
+    warnIfUnstored(body, io);
     return EXIT.ok;
   },
 });
-
-/** Returns the message in an error response, or undefined if there is none. */
-function messageOf(body: unknown): string | undefined {
-  const { error } = membersOf(body);
-  return typeof error === 'string' ? error : undefined;
-}
 
 /** An override in the form returned by the admin side. */
 interface ListedOverride {
@@ -96,13 +84,9 @@ interface OverridesBody {
 }
 
 async function send(admin: AdminClient, path: string, request?: object): Promise<OverridesBody> {
-  const { status, body } = await admin.send(request === undefined ? 'GET' : 'POST', path, request);
-  if (status !== 200) {
-    const { faults = [] } = body as { readonly faults?: readonly { field: string; message: string }[] };
-    const lines = faults.map(({ field, message }) => (field === '' ? message : `${field}: ${message}`));
-    throw new CommandFailure(lines.length > 0 ? lines.join('\n') : (messageOf(body) ?? `status ${status}`));
-  }
-  return body as OverridesBody;
+  const response = await admin.send(request === undefined ? 'GET' : 'POST', path, request);
+  if (response.status !== 200) throw refusalFailure(response);
+  return response.body as OverridesBody;
 }
 
 async function list(admin: AdminClient, line: CommandLine, io: CommandIo, args: readonly string[]): Promise<number> {

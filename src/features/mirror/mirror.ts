@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { compileComparator } from '../../comparison/comparator.ts';
 import type { Side } from '../../comparison/compare-values.ts';
 import { zoneClock } from '../../comparison/dates.ts';
@@ -20,6 +19,7 @@ import { parseUpstreamUrl, type UpstreamAddress } from '../../engine/upstream/up
 import { toAuthorization } from '../../lib/basic-credentials.ts';
 import { fileReason } from '../../lib/file-reason.ts';
 import { isClearAndPublic } from '../../lib/network-address.ts';
+import { pauseUnref } from '../../lib/pause.ts';
 import { readSecretFile } from '../../lib/secret-file.ts';
 import { trimEndOf } from '../../lib/trim-end.ts';
 import { createBudget } from './budget.ts';
@@ -77,7 +77,7 @@ export const mirror = {
       key: '/mirror/url',
       risk: 'Requests, and with them callers’ passwords or that of the service account, cross a public network unencrypted.',
       fix: 'Use https, or a second server inside a private network.',
-      find: ({ url }) => (URL.canParse(url) && isClearAndPublic(url) ? [new URL(url).origin] : []),
+      find: ({ url }) => (isClearAndPublic(url) ? [new URL(url).origin] : []),
     },
   ],
   prepare: (context) => {
@@ -138,7 +138,7 @@ export const mirror = {
         new: sideOf(address, given.addresses, given.zone),
         eachAlone: true,
       }),
-      pause: (ms, stop) => sleep(ms, undefined, { signal: stop, ref: false }).catch(() => undefined),
+      pause: pauseUnref,
     };
     const note = createNote(context.options, {
       counts,

@@ -1,19 +1,11 @@
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import { boundedMemo } from '../../lib/bounded-maps.ts';
+import { networkList } from '../../lib/network-list.ts';
 
 const MAX_LISTS = 1_000;
 
-/** Returns the list of networks as Node compares it with addresses. Most tokens with networks have the same few. */
-const listOf = boundedMemo(MAX_LISTS, (joined: string): BlockList => {
-  const list = new BlockList();
-  for (const network of joined.split(' ')) {
-    const [address = '', prefix] = network.split('/');
-    const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';
-    if (prefix === undefined) list.addAddress(address, family);
-    else list.addSubnet(address, Number(prefix), family);
-  }
-  return list;
-});
+/** The lists of networks. Most tokens with networks have the same few. */
+const listOf = boundedMemo(MAX_LISTS, (joined: string) => networkList(joined.split(' ')));
 
 /** Returns whether an address is in one of the networks. An IPv4 address may be written as an IPv6 address. */
 export function isInNetworks(address: string, networks: readonly string[]): boolean {

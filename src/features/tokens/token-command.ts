@@ -1,4 +1,5 @@
-import type { AdminClient, CommandTools } from '../../engine/feature-command.ts';
+import { type AdminClient, type CommandTools, refusalFailure, warnIfUnstored } from '../../engine/feature-command.ts';
+import { type ActionFlags, checkAction } from '../../lib/action-flags.ts';
 import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, UsageError } from '../../lib/command.ts';
 import { DAY_MS, HOUR_MS } from '../../lib/clock.ts';
 import { choiceFlag, parsePeriod } from '../../lib/flag-values.ts';
@@ -11,7 +12,7 @@ import type { ShownToken } from './tokens-routes.ts';
 const FORMATS = ['table', 'json'];
 
 /** The actions, each with its flags besides those of all commands. */
-const OWN_FLAGS: Readonly<Record<string, readonly string[]>> = {
+const OWN_FLAGS: ActionFlags = {
   create: ['for', 'scope', 'expires', 'operations', 'networks', 'note', 'format'],
   list: ['all', 'format'],
   revoke: [],
@@ -19,7 +20,6 @@ const OWN_FLAGS: Readonly<Record<string, readonly string[]>> = {
   enroll: ['password-file'],
   unenroll: [],
 };
-const ACTIONS = Object.keys(OWN_FLAGS);
 
 /** The `portico token` command creates, lists, replaces and revokes the tokens of a running gateway. */
 export const tokenCommand = (tools: CommandTools): Command => ({
@@ -27,7 +27,7 @@ export const tokenCommand = (tools: CommandTools): Command => ({
   summary: 'Create, list, replace and revoke tokens that clients send instead of a password',
   args: 'create | list | revoke ID | rotate ID | enroll ID | unenroll ID',
   argCount: [1, 2],
-  argChoices: ACTIONS,
+  argChoices: Object.keys(OWN_FLAGS),
   flags: [
     { name: 'for', value: 'NAME', help: 'create: the account for which the token stands.' },
     {
@@ -77,11 +77,7 @@ export const tokenCommand = (tools: CommandTools): Command => ({
   ],
   run: async (line, io) => {
     const [action = '', ...args] = line.args;
-    const own = OWN_FLAGS[action];
-    if (own === undefined) throw new UsageError(`token ${action}: must be one of ${ACTIONS.join(', ')}`);
-    for (const flag of new Set(Object.values(OWN_FLAGS).flat()))
-      if (line.last(flag) !== undefined && !own.includes(flag))
-        throw new UsageError(`--${flag} cannot be used with token ${action}`);
+    checkAction('token', action, OWN_FLAGS, line);
     const format = choiceFlag(line, 'format', FORMATS) ?? 'table';
     const [id] = args;
     if (action === 'create' || action === 'list') {
@@ -93,8 +89,7 @@ export const tokenCommand = (tools: CommandTools): Command => ({
     if (format === 'json')
       io.out(jsonDocument('token', { token: body.token, created: body.created, replaced: body.replaced }));
     else tell(body, io);
-    if (body.stored === false)
-      io.err('warning: the change applies, but it could not be stored, so it is lost when the process ends');
+    warnIfUnstored(body, io);
     return EXIT.ok;
   },
 });
@@ -171,21 +166,11 @@ function passwordFrom(line: CommandLine, { env, cwd }: CommandIo): string {
 }
 
 async function send(admin: AdminClient, { path, body: request }: AdminRequest): Promise<TokensBody> {
-  const { status, body } = await admin.send(request === undefined ? 'GET' : 'POST', path, request);
-  if (status === 200) return body as TokensBody;
-  const {
-    faults = [],
-    error,
-    field,
-  } = membersOf(body) as {
-    readonly faults?: readonly { readonly field: string; readonly message: string }[];
-    readonly error?: string;
-    readonly field?: string;
-  };
-  if (status === 404 && field === undefined)
+  const response = await admin.send(request === undefined ? 'GET' : 'POST', path, request);
+  if (response.status === 200) return response.body as TokensBody;
+  if (response.status === 404 && membersOf(response.body)['field'] === undefined)
     throw new CommandFailure(`${admin.url} has no tokens: set tokens.keyFile in the gateway's configuration`);
-  const lines = faults.map((one) => (one.field === '' ? one.message : `${one.field}: ${one.message}`));
-  throw new CommandFailure(lines.length > 0 ? lines.join('\n') : (error ?? `status ${status}`));
+  throw refusalFailure(response);
 }
 
 function list({ tokens = [] }: TokensBody, format: string, line: CommandLine, io: CommandIo): number {

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { isIP } from 'node:net';
 import { DAY_MS } from '../../lib/clock.ts';
+import { readNetwork } from '../../lib/network-list.ts';
 import { instantOf, objectOf, parseState } from '../../lib/state-file.ts';
 import { isTokenId, type Token } from './token-format.ts';
 
@@ -155,7 +155,7 @@ export function formatTokens({ tokens }: TokensState): string {
   return `${JSON.stringify({ version: 1, tokens: written }, null, 2)}\n`;
 }
 
-const isoOf = (instant: unknown) => new Date(Number(instant)).toISOString();
+export const isoOf = (instant: unknown) => new Date(Number(instant)).toISOString();
 
 /** Parses stored tokens. Throws an error that describes the problem if they are invalid. */
 export function parseTokens(text: string): TokensState {
@@ -216,9 +216,4 @@ const isTextList = (value: unknown): value is readonly string[] =>
   value.every((item) => typeof item === 'string' && item !== '' && item.length <= LIMITS.text);
 
 /** Returns whether a text is an IP address, or a network in CIDR notation. */
-export function isNetwork(text: string): boolean {
-  const [address = '', prefix, ...more] = text.split('/');
-  const family = isIP(address);
-  if (family === 0 || more.length > 0) return false;
-  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
-}
+export const isNetwork = (text: string): boolean => readNetwork(text) !== undefined;

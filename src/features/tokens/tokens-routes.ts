@@ -6,7 +6,7 @@ import type { AdminRoute } from '../../engine/http/admin-route.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { IssuedToken, TokenManager, Unchanged } from './manage-tokens.ts';
 import { isRefused, readEnrollment, readNewToken, readRotation, readTokenId, type TokenFault } from './read-request.ts';
-import { endOf, type TokenRecord } from './token-record.ts';
+import { endOf, isoOf, type TokenRecord } from './token-record.ts';
 import type { TokenStore } from './token-store.ts';
 
 const MAX_BODY_BYTES = 65_536;
@@ -126,8 +126,6 @@ function shownToken(record: TokenRecord, now: number) {
     enrolled: sealed !== undefined,
   };
 }
-
-const isoOf = (instant: number) => new Date(instant).toISOString();
 
 /** What the audit trail says of a token. It does not name the caller, because the trail contains no personal data. */
 const auditedGrant = ({ id, scope, operations, networks, expiresAt }: TokenRecord) => ({

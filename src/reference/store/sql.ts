@@ -1,3 +1,4 @@
+import { inTransaction } from '../../lib/sqlite-transaction.ts';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 
 /** A database that caches prepared statements by their text. */
@@ -49,17 +50,7 @@ export function openSql(path: string, image?: Uint8Array): Sql {
     get: <Row>(text: string, ...values: SQLInputValue[]) => prepared(text).get(...values) as Row | undefined,
     run: (text, ...values) => void prepared(text).run(...values),
     script: (text) => database.exec(text),
-    transaction: (work) => {
-      database.exec('BEGIN IMMEDIATE');
-      try {
-        const result = work();
-        database.exec('COMMIT');
-        return result;
-      } catch (error) {
-        database.exec('ROLLBACK');
-        throw error;
-      }
-    },
+    transaction: (work) => inTransaction(database, work),
     image: () => database.serialize?.(),
     close: () => {
       statements.clear();

@@ -1,5 +1,10 @@
 import type { Clock } from '../../lib/clock.ts';
-import type { LedgerEntry, LedgerSnapshot, OperationTraffic } from '../../engine/model/ledger-entry.ts';
+import {
+  type LedgerEntry,
+  type LedgerSnapshot,
+  type OperationTraffic,
+  ruleOf,
+} from '../../engine/model/ledger-entry.ts';
 import type { KindOf } from '../../engine/model/violation-kind.ts';
 import type { LateResult, PairResult } from '../../comparison/comparator.ts';
 import type { Difference } from '../../comparison/comparator.ts';
@@ -133,16 +138,10 @@ export function createTally({ clock, kindOf, release, structureOf }: TallyParts,
     const known = found.get(kind.fingerprint);
     if (known === undefined) {
       if (found.size >= MAX_DISTINCT) return void (dropped += 1);
-      const { check, direction, category, location, keyword, schemaPath, message } = violation;
       const sample = { requestId: `compare-${main.exchanges}`, seenAt: now, found: violation.found };
       const entry: LedgerEntry = {
-        check,
-        direction,
-        category,
-        location,
-        keyword,
-        schemaPath,
-        message,
+        ...ruleOf(violation),
+        message: violation.message,
         fingerprint: kind.fingerprint,
         operation,
         status,

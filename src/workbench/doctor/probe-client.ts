@@ -1,8 +1,8 @@
 import { Agent, type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as TlsAgent, request as requestHttps } from 'node:https';
 import type { Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { headerPairs, type HeaderPairs } from '../../engine/model/header-pairs.ts';
+import { pauseFor } from '../../lib/pause.ts';
 import type { FailureFacts } from '../../engine/model/failure-cause.ts';
 import { UpstreamFailure } from '../../engine/model/upstream-failure.ts';
 import { failureHint } from '../../engine/model/failure-hints.ts';
@@ -114,8 +114,7 @@ export function createProbeClient(
     basePath,
     hasCredential: options.authorization !== undefined,
     async send(request) {
-      if (request.agent === undefined && count > 0 && options.delayMs > 0)
-        await sleep(options.delayMs, undefined, { signal: options.signal }).catch(() => undefined);
+      if (request.agent === undefined && count > 0) await pauseFor(options.delayMs, options.signal);
       if (options.signal.aborted) throw new ProbingEnded('interrupted');
       if (count >= options.maxRequests) throw new ProbingEnded(`all ${options.maxRequests} requests have been made`);
       count += 1;

@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Learner } from '../../learner/create-learner.ts';
 import { isSizeRefusal } from '../../learner/sample/page-sizes.ts';
 import { DEFAULT_JSON_LIMITS, parseBounded, parsedValue } from '../../lib/bounded-json.ts';
 import { UpstreamFailure } from '../../engine/model/upstream-failure.ts';
 import type { Upstream } from '../../engine/upstream/create-upstream.ts';
 import type { Exploration, LearningRequest } from '../../engine/contract/exploration.ts';
+import { pauseFor } from '../../lib/pause.ts';
 import { createKnownIds, type KnownIds } from './walk-requests.ts';
 import { toSampledResponse } from '../../learner/sample/sampled-response.ts';
 import { walk, type WalkSummary } from './walk.ts';
@@ -99,7 +99,7 @@ function createSender(
     sent: () => sent,
     send: async (request) => {
       if (signal.aborted) return undefined;
-      await sleep(delayMs, undefined, { signal }).catch(() => undefined);
+      await pauseFor(delayMs, signal);
       const { target, operation, details = false, page, pageSize } = request;
       sent += 1;
       onProgress({ sent: before + sent, operation: operation ?? 'undocumented paths' });

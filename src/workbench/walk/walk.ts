@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayError } from '../../engine/errors/gateway-error.ts';
 import { CHECK_NAMES, CHECKS } from '../../engine/model/checks.ts';
 import type { Operation } from '../../engine/model/operation.ts';
 import type { Trace } from '../../engine/model/trace.ts';
+import { pauseFor } from '../../lib/pause.ts';
 import { failureHint } from '../../engine/model/failure-hints.ts';
 import { UpstreamFailure } from '../../engine/model/upstream-failure.ts';
 import { createKnownIds, firstRequests, missingIds, type WalkRequest } from './walk-requests.ts';
@@ -132,10 +132,6 @@ export async function walk(gateway: WalkedGateway, options: WalkOptions, observe
 
 function isGone(tally: ReturnType<typeof createWalkTally>, error: GatewayError): boolean {
   return (tally.responses() === 0 && error.code === 'upstream_refused') || tally.consecutiveFailures() >= MAX_FAILURES;
-}
-
-async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
-  if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
 /** Describes why there was no response: with the likely reason, if the connection could not be established. */

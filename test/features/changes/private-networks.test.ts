@@ -4,8 +4,8 @@ import {
   AddressRefused,
   createAddressCheck,
   createCheckedLookup,
-  readNetwork,
 } from '../../../src/features/changes/private-networks.ts';
+import { readNetwork } from '../../../src/lib/network-list.ts';
 
 describe('the addresses to which webhooks may be sent', () => {
   const mayUse = createAddressCheck([]);

@@ -7,6 +7,7 @@ import { OperationLinks } from '../lib/operation-links.js';
 import { usePoll } from '../lib/poll.js';
 import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
+import { Unstored } from '../lib/unstored.js';
 
 /** The changes that an override can make besides levels, with their labels. */
 const OTHER_CHANGES = [
@@ -65,12 +66,7 @@ export function Overrides({ status, shownError, announce }) {
       ${reason ?? 'An override changes one operation of this gateway until its end time. Every change is logged and added to the audit trail.'}
     </p>
     <${Trouble} error=${problem ?? error} shownError=${shownError} />
-    ${
-      unstored &&
-      html`<p class="note bad" role="alert">
-        The change applies, but it could not be stored, so it is lost when the process ends. The log states the reason.
-      </p>`
-    }
+    ${unstored && html`<${Unstored} />`}
     <${Table}
       caption="Active overrides"
       kind="cards"

@@ -6,6 +6,7 @@ import { useKeptFocus } from '../lib/keep-focus.js';
 import { usePoll } from '../lib/poll.js';
 import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
+import { Unstored } from '../lib/unstored.js';
 
 const STATES = { valid: 'good', ended: '', revoked: 'bad' };
 
@@ -61,12 +62,7 @@ export function Page({ status, shownError, announce }) {
       ${reason ?? 'A token stands for an account, and never lets a client do more than the account. Clients send it instead of a password.'}
     </p>
     <${Trouble} error=${problem ?? error} shownError=${shownError} />
-    ${
-      unstored &&
-      html`<p class="note bad" role="alert">
-        The change applies, but it could not be stored, so it is lost when the process ends. The log states the reason.
-      </p>`
-    }
+    ${unstored && html`<${Unstored} />`}
     ${
       issued &&
       html`<div class="note" role="status">

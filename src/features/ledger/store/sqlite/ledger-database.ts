@@ -16,6 +16,7 @@ import {
 } from '../../../../engine/model/ledger-entry.ts';
 import type { EntryFacts } from '../../ledger-batch.ts';
 import { beginFile, USE_ANOTHER_FILE, SQLITE, sqliteCodeOf, convertFileErrors } from './ledger-file.ts';
+import { inTransaction } from '../../../../lib/sqlite-transaction.ts';
 import { IN_MEMORY } from '../../../../lib/replace-file.ts';
 import { hourOf } from '../../../../lib/clock.ts';
 import type { ReleaseStatistics } from '../../../../engine/model/release-statistics.ts';
@@ -184,24 +185,6 @@ CREATE TABLE IF NOT EXISTS statistics (
   PRIMARY KEY (release, operation, name)
 ) STRICT, WITHOUT ROWID;
 `;
-
-/** Runs the function in one transaction, which is rolled back if the function throws. To write, pass `IMMEDIATE`. */
-export function inTransaction<T>(
-  database: DatabaseSync,
-  work: () => T,
-  kind: 'IMMEDIATE' | 'DEFERRED' = 'IMMEDIATE',
-): T {
-  database.exec(`BEGIN ${kind}`);
-  try {
-    const result = work();
-    database.exec('COMMIT');
-    return result;
-  } catch (error) {
-    // After some errors, such as a full disk, SQLite has already rolled back the transaction.
-    if (database.isTransaction) database.exec('ROLLBACK');
-    throw error;
-  }
-}
 
 /**
  * Checks a ledger file and reads its fingerprints and caller key. Throws `LedgerStoreError` if the file cannot be used.

@@ -6,7 +6,8 @@ import type { LedgerSample, LedgerQuery, LedgerSnapshot } from '../../../../engi
 import { STORED_RELEASES } from '../../../../engine/model/release-statistics.ts';
 import { type StoreLimits, type StoreState, retentionStart } from '../../ledger-store.ts';
 import { type EntryDelta, type LedgerBatch, MAX_SAMPLES, type TrafficDelta } from '../../ledger-batch.ts';
-import { inTransaction, openLedgerDatabase, readSnapshot } from './ledger-database.ts';
+import { inTransaction } from '../../../../lib/sqlite-transaction.ts';
+import { openLedgerDatabase, readSnapshot } from './ledger-database.ts';
 import { SQLITE, sqliteCodeOf } from './ledger-file.ts';
 
 /** The limits of a ledger file. */
