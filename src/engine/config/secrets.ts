@@ -96,11 +96,15 @@ function publicSecretProblems(settings: Settings, env: Environment): ConfigProbl
 }
 
 function readableFileProblems(settings: Settings, configFile: string | undefined): ConfigProblem[] {
-  if (!refusesReadableFiles(settings)) return [];
-  return secretFiles(settings, configFile)
-    .filter(({ path }) => isReadableByOthers(path))
-    .map(({ pointer, path }) => Object.assign({ pointer }, readableBy(path)));
+  return secretFiles(settings, configFile).flatMap(({ pointer, path }) => {
+    const fault = readableFileFault(settings, path);
+    return fault === undefined ? [] : [{ pointer, ...fault }];
+  });
 }
+
+/** Returns why a file with a secret must not be used: every user of this machine can read it. Undefined if it may be. */
+export const readableFileFault = (settings: ReadableSettings, path: string) =>
+  refusesReadableFiles(settings) && isReadableByOthers(path) ? readableBy(path) : undefined;
 
 /**
  * A file that contains a secret, and the configuration key that specifies the file. For a secret in the configuration
@@ -156,7 +160,10 @@ export function inlineSecrets({ adminTokenFile, redis, features, originOf }: Set
   ].filter((pointer) => originOf(pointer) === 'file');
 }
 
-const refusesReadableFiles = ({ embedded, readableSecrets }: Settings) => !embedded && readableSecrets === 'refuse';
+type ReadableSettings = Pick<Settings, 'embedded' | 'readableSecrets'>;
+
+const refusesReadableFiles = ({ embedded, readableSecrets }: ReadableSettings) =>
+  !embedded && readableSecrets === 'refuse';
 
 const readableBy = (path: string) => ({
   message: `every user of this machine can read the secret in ${path}`,

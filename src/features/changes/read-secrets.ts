@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readableFileFault } from '../../engine/config/secrets.ts';
 import type { PrepareContext, PreparedFeature } from '../../engine/config/settings.ts';
 import { type Fault, StartFault } from '../../engine/model/fault.ts';
 import { toAuthorization } from '../../lib/basic-credentials.ts';
 import { fileReason } from '../../lib/file-reason.ts';
 import { isClearAndPublic } from '../../lib/network-address.ts';
-import { isReadableByOthers, readSecretFile } from '../../lib/secret-file.ts';
+import { readSecretFile } from '../../lib/secret-file.ts';
 import type { ChangesOptions, WebhookOptions } from './options.ts';
 import type { ReadSecrets } from './run-feed.ts';
 import { readKeys } from './webhook-message.ts';
@@ -36,8 +37,8 @@ export function readSecrets({
     else authorization = toAuthorization(username, reading.text);
   }
   const checkMode = (pointer: string, path: string) => {
-    if (settings.embedded || settings.readableSecrets !== 'refuse' || !isReadableByOthers(path)) return;
-    fault(pointer, `every user of this machine can read the secret in ${path}`, `chmod o-rwx ${path}`);
+    const readable = readableFileFault(settings, path);
+    if (readable !== undefined) fault(pointer, readable.message, readable.suggestion);
   };
 
   const webhooks = options.webhooks.flatMap((webhook, index): readonly Webhook[] => {
