@@ -29,7 +29,7 @@ const EVENTS = {
   name: 'portico_changes_events_total',
   type: 'counter',
   labels: ['list', 'change'],
-  help: 'Events that were stored, by list and change: created or changed.',
+  help: 'Events that were stored, by list and change: created, changed, or the growth of a count, such as answered.',
 } as const;
 
 const SUBSCRIBERS = {
@@ -102,12 +102,13 @@ export function registerCounters(
   webhooks: readonly string[],
 ): ChangesMetrics {
   const ids = lists.map(({ operation }) => operation.id);
+  const growths = lists.flatMap(({ changes }) => Object.values(changes.grows));
   const requested = metrics.counter(REQUESTS, []);
   return {
     poller: {
       requested: () => requested(),
       read: metrics.counter(READINGS, [ids, READING_OUTCOMES]),
-      found: metrics.counter(EVENTS, [ids, ['created', 'changed']]),
+      found: metrics.counter(EVENTS, [ids, [...new Set(['created', 'changed', ...growths])]]),
     },
     delivered: metrics.counter(DELIVERIES, [webhooks, DELIVERY_RESULTS]),
     disconnected: metrics.counter(ENDED, [DISCONNECTS]),
@@ -128,12 +129,20 @@ export function registerGauges(metrics: FeatureMetrics, feed: GaugeSources, cloc
   metrics.read(LAG, () => {
     const now = clock();
     if (!feed.isWorking()) return [];
-    return feed.poller.status().map(({ list, readAt = startedAt }) => [[list], Math.max(0, now - readAt) / 1000]);
+    return feed.poller
+      .status()
+      .filter(({ isExpected }) => isExpected)
+      .map(({ list, readAt = startedAt }) => [[list], Math.max(0, now - readAt) / 1000]);
   });
   metrics.read(SUBSCRIBERS, () => [[[], feed.subscribers.size]]);
   metrics.read(WORKING, () => [[[], feed.isWorking() ? 1 : 0]]);
-  const ofWebhooks = (value: (one: WebhookStatus) => number) => () =>
-    feed.isWorking() ? feed.webhooks.status().map((one) => [[one.name], value(one)] as const) : [];
+  const ofWebhooks = (value: (one: WebhookStatus) => number | undefined) => () =>
+    feed.isWorking()
+      ? feed.webhooks.status().flatMap((one) => {
+          const found = value(one);
+          return found === undefined ? [] : [[[one.name], found] as const];
+        })
+      : [];
   metrics.read(
     BACKLOG,
     ofWebhooks(({ backlog }) => backlog),

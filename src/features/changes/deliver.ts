@@ -1,5 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import { Agent, request } from 'undici';
+import type { Clock } from '../../lib/clock.ts';
+import { retryAfterMs } from '../../lib/retry-after.ts';
 import { AddressRefused } from './private-networks.ts';
 import type { WebhookMessage } from './webhook-message.ts';
 
@@ -25,7 +27,7 @@ export interface Sender {
 const TIMEOUT_MS = 15_000;
 
 /** Creates the sender. It follows no redirects, and opens connections only to addresses that may be used. */
-export function createSender(lookup: LookupFunction, mayUse: (address: string) => boolean): Sender {
+export function createSender(lookup: LookupFunction, mayUse: (address: string) => boolean, clock: Clock): Sender {
   const agent = new Agent({
     connect: { lookup, timeout: TIMEOUT_MS },
     headersTimeout: TIMEOUT_MS,
@@ -51,11 +53,10 @@ export function createSender(lookup: LookupFunction, mayUse: (address: string) =
         const { statusCode } = response;
         await response.body.dump({ limit: 65_536 }).catch(() => undefined);
         if (statusCode >= 200 && statusCode < 300) return { ok: true };
-        const seconds = Number(response.headers['retry-after']?.toString());
         return {
           ok: false,
           reason: `status ${statusCode}`,
-          ...(seconds > 0 && { retryAfterMs: seconds * 1000 }),
+          retryAfterMs: retryAfterMs(response.headers['retry-after']?.toString(), clock()),
           ...(statusCode === 410 && { isFinal: true }),
         };
       } catch (error) {

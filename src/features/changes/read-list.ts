@@ -7,8 +7,8 @@ import type { DecodedResponse } from '../../engine/upstream/response-body.ts';
 import { exceededLimit, type JsonLimits } from '../../lib/bounded-json.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { parseExact } from '../../lib/exact-json.ts';
-import { parseHttpDate } from '../../lib/http-date.ts';
 import { membersOf, type PlainObject } from '../../lib/plain-object.ts';
+import { retryAfterMs } from '../../lib/retry-after.ts';
 import { type FollowedList, pageTarget, readItems } from './followed-list.ts';
 import type { ReadItem } from './list-state.ts';
 
@@ -54,9 +54,9 @@ export async function readPage(
     const { status } = response;
     if (status === 401 || status === 403) return { kind: 'refused', status };
     if (status === 429 || status >= 500) {
-      const retryAfterMs = retryAfterOf(headerValue(response.headers, 'retry-after'), clock());
-      const isBusy = status === 429 || status === 503 || retryAfterMs !== undefined;
-      return { kind: 'failed', reason: `status ${status}`, isBusy, retryAfterMs };
+      const waitMs = retryAfterMs(headerValue(response.headers, 'retry-after'), clock());
+      const isBusy = status === 429 || status === 503 || waitMs !== undefined;
+      return { kind: 'failed', reason: `status ${status}`, isBusy, retryAfterMs: waitMs };
     }
     return toPage(list, target, response, parts);
   } catch (error) {
@@ -121,12 +121,4 @@ function plainOf(body: Buffer): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Returns how long a server asks clients to wait, in milliseconds. Undefined if it does not say so. */
-function retryAfterOf(value: string | undefined, now: number): number | undefined {
-  if (value === undefined) return undefined;
-  if (/^\s*\d{1,9}\s*$/.test(value)) return Number(value) * 1000;
-  const at = parseHttpDate(value, now);
-  return at === undefined ? undefined : Math.max(0, at - now);
 }

@@ -116,7 +116,7 @@ export function createFeed(
     clock,
   });
   const mayUseAddress = createAddressCheck(options.allowPrivate);
-  const sender = createSender(createCheckedLookup(mayUseAddress), mayUseAddress);
+  const sender = createSender(createCheckedLookup(mayUseAddress), mayUseAddress, clock);
   const webhooks = createWebhooks({
     webhooks: prepared.webhooks,
     store,
@@ -156,7 +156,7 @@ export function createFeed(
   const work: readonly (readonly [name: string, everyMs: number, one: () => Promise<void>])[] = [
     ['lists', TICK_MS, () => poller.tick(signal)],
     ['subscribers', TICK_MS, async () => Promise.resolve(sweep())],
-    ['webhooks', SLOW_TICK_MS, () => webhooks.tick(signal)],
+    ...prepared.webhooks.map((one) => [`webhook ${one.name}`, SLOW_TICK_MS, () => webhooks.tick(one, signal)] as const),
     ['violations', SLOW_TICK_MS, async () => (options.violations ? watch.tick() : undefined)],
     ['turns', SLOW_TICK_MS, async () => void (isMine = await turns.isMine())],
     ['lineage', SLOW_TICK_MS, readLineage],

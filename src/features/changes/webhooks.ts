@@ -45,7 +45,8 @@ export interface WebhookStatus {
   readonly name: string;
   readonly format: string;
   readonly account: string | undefined;
-  readonly backlog: number;
+  /** The number of events that were not processed yet. Undefined until this gateway has looked at the webhook. */
+  readonly backlog: number | undefined;
   readonly failures: number;
   readonly nextAt: number;
   readonly reason: string | undefined;
@@ -54,8 +55,11 @@ export interface WebhookStatus {
 
 /** Sends events to webhooks, those of each webhook in their order. */
 export interface Webhooks {
-  /** Sends what is due. Never rejects, unless the signal is aborted. */
-  tick(signal: AbortSignal): Promise<void>;
+  /**
+   * Sends what is due to one of the webhooks. A receiver that does not respond delays only its own messages, so each
+   * webhook has turns of its own. Never rejects, unless the signal is aborted.
+   */
+  tick(webhook: Webhook, signal: AbortSignal): Promise<void>;
   /** Reads the progress, so that `status` is up to date on every gateway. */
   refresh(): Promise<void>;
   status(): readonly WebhookStatus[];
@@ -87,7 +91,7 @@ const BACK_OFF = { firstMs: 5_000, maxMs: 3_600_000 };
 /** The number of dead letters of a webhook that are remembered. */
 const MAX_DEAD = 100;
 
-/** The number of events that are read at once, and sent before other webhooks have their turn. */
+/** The number of events that are read at once. */
 const BATCH = 20;
 
 const documentOf = ({ name }: Webhook) => `webhook:${name}`;
@@ -211,24 +215,18 @@ export function createWebhooks(parts: WebhookParts): Webhooks {
   };
 
   return {
-    async tick(signal) {
-      if (parts.webhooks.length === 0 || !(await turns.isMine())) return;
-      // A slow receiver delays only its own messages.
-      await Promise.all(
-        parts.webhooks.map(async (webhook) => {
-          try {
-            await run(webhook, signal);
-          } catch (error) {
-            if (!signal.aborted) logger.error({ err: error, webhook: webhook.name }, 'a webhook cannot be served');
-          }
-        }),
-      );
-      signal.throwIfAborted();
+    async tick(webhook, signal) {
+      try {
+        if (await turns.isMine()) await run(webhook, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        logger.error({ err: error, webhook: webhook.name }, 'a webhook cannot be served');
+      }
     },
     refresh: async () => void (await Promise.all(parts.webhooks.map(load))),
     status: () =>
       parts.webhooks.map(({ name, format, account }) => {
-        const { progress, backlog = 0, reason } = statuses.get(name) ?? {};
+        const { progress, backlog, reason } = statuses.get(name) ?? {};
         const { failures = 0, nextAt = 0, dead = [] } = progress ?? {};
         return { name, format, account, backlog, failures, nextAt, reason, dead };
       }),

@@ -3,6 +3,7 @@ import { contentType, headerValue, type HeaderPairs } from '../../engine/model/h
 import { UpstreamFailure } from '../../engine/model/upstream-failure.ts';
 import type { Upstream } from '../../engine/upstream/create-upstream.ts';
 import type { ServerResponse } from '../../comparison/comparator.ts';
+import { retryAfterMs } from '../../lib/retry-after.ts';
 
 /** A response that can be compared, or the reason why there is none. */
 export type Asked = { readonly response: ServerResponse } | { readonly because: string };
@@ -126,9 +127,4 @@ const WORDS: Readonly<Record<UpstreamFailure['kind'], string>> = {
   aborted: 'interrupted',
 };
 
-function waitOf(headers: HeaderPairs, now: number): number {
-  const text = headerValue(headers, 'retry-after')?.trim() ?? '';
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? 0 : Math.max(0, at - now);
-}
+const waitOf = (headers: HeaderPairs, now: number) => retryAfterMs(headerValue(headers, 'retry-after'), now) ?? 0;

@@ -24,7 +24,7 @@ interface Receiver {
   respond: (response: ServerResponse, request: IncomingMessage) => void;
 }
 
-async function startReceiver(): Promise<Receiver> {
+async function startReceiver({ host = '127.0.0.1', port = 0 } = {}): Promise<Receiver> {
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
@@ -34,11 +34,11 @@ async function startReceiver(): Promise<Receiver> {
       receiver.respond(response, request);
     });
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(port, host);
   await once(server, 'listening');
   cleanUpAfterTest(() => closeServer(server));
   const receiver: Receiver = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    url: `http://${host}:${(server.address() as AddressInfo).port}/hook`,
     received: [],
     respond: (response) => response.writeHead(204).end(),
   };
@@ -71,9 +71,13 @@ describe('webhooks', () => {
     isTrue = () => true;
   });
 
-  const create = (more: { [Key in keyof Webhook]?: Webhook[Key] | undefined } = {}, allowPrivate = ['127.0.0.0/8']) => {
+  const create = (
+    more: { [Key in keyof Webhook]?: Webhook[Key] | undefined } = {},
+    allowPrivate = ['127.0.0.0/8'],
+    resolve?: Parameters<typeof createCheckedLookup>[1],
+  ) => {
     const mayUse = createAddressCheck(allowPrivate);
-    const sender = createSender(createCheckedLookup(mayUse), mayUse);
+    const sender = createSender(createCheckedLookup(mayUse, resolve), mayUse, clock);
     cleanUpAfterTest(() => sender.close());
     const usual = { name: 'one', url: receiver.url, account: 'reader', kinds: [], format: 'standard' };
     const webhook = { ...usual, keys: [Buffer.alloc(32)], ...more } as Webhook;
@@ -90,7 +94,7 @@ describe('webhooks', () => {
       isStillTrue: async (one) => Promise.resolve(isTrue(one)),
       onResult: (_, result) => void results.push(result),
     });
-    return { webhooks, tick: () => webhooks.tick(new AbortController().signal) };
+    return { webhooks, tick: () => webhooks.tick(webhook, new AbortController().signal) };
   };
   let revision = 0;
   beforeEach(() => {
@@ -167,10 +171,11 @@ describe('webhooks', () => {
     expect(webhooks.status()).toMatchObject([{ backlog: 0, failures: 0, reason: undefined }]);
   });
 
-  it('wait as long as the receiver asks for', async () => {
+  it.each(['seconds', 'date'])('wait as long as the receiver asks for with a %s', async (form) => {
     const { tick } = create();
     await tick();
-    receiver.respond = (response) => response.writeHead(429, { 'Retry-After': '120' }).end();
+    const waitFor = form === 'date' ? new Date(clock() + 120_000 + 999).toUTCString() : '120';
+    receiver.respond = (response) => response.writeHead(429, { 'Retry-After': waitFor }).end();
     await add(event(1));
     await tick();
     clock.advance(119);
@@ -179,6 +184,37 @@ describe('webhooks', () => {
     clock.advance(2);
     await tick();
     expect(receiver.received).toHaveLength(2);
+  });
+
+  it('that fail for a day are asked 34 times, at most once an hour, and only for the first message', async () => {
+    const { tick, webhooks } = create();
+    await tick();
+    receiver.respond = (response) => response.writeHead(500).end();
+    await add(event(1), event(2), event(1));
+    const startedAt = clock();
+    const attempts: number[] = [];
+    while (webhooks.status()[0]?.dead.length === 0) {
+      attempts.push((clock() - startedAt) / 1000);
+      await tick();
+      const { nextAt = 0 } = webhooks.status()[0] ?? {};
+      if (nextAt > clock()) clock.advance((nextAt - clock()) / 1000);
+    }
+    expect(attempts.slice(0, 12)).toEqual([0, 5, 15, 35, 75, 155, 315, 635, 1_275, 2_555, 5_115, 8_715]);
+    expect(attempts).toHaveLength(34);
+    expect(attempts.at(-1)).toBe(24 * HOUR + 1_515);
+    expect(ids().slice(0, 34)).toEqual(ids().slice(0, 34).fill('0badcafe.1'));
+    expect(results.filter((one) => one === 'dead')).toHaveLength(3);
+    expect(new Set(ids())).toEqual(new Set(['0badcafe.1', '0badcafe.2', '0badcafe.3']));
+  });
+
+  it('that say they are gone get each message once', async () => {
+    const { tick, webhooks } = create();
+    await tick();
+    receiver.respond = (response) => response.writeHead(410).end();
+    await add(event(1), event(2));
+    await tick();
+    expect(ids()).toEqual(['0badcafe.1', '0badcafe.2']);
+    expect(webhooks.status()).toMatchObject([{ backlog: 0, dead: [{ number: 1 }, { number: 2 }] }]);
   });
 
   it('give messages up after a day, and can send them again', async () => {
@@ -216,7 +252,29 @@ describe('webhooks', () => {
     expect(webhooks.status()).toMatchObject([{ reason: 'status 307' }]);
   });
 
-  it.each(['127.0.0.1', 'localhost', '[::1]'])('are not sent to %s unless it is allowed', async (host) => {
+  it.each([
+    '127.0.0.1',
+    'localhost',
+    'LOCALHOST',
+    '[::1]',
+    '[::]',
+    '0',
+    '0.0.0.0',
+    '127.1',
+    '127.0.0.1.',
+    '0x7f.0.0.1',
+    '0177.0.0.1',
+    '2130706433',
+    '017700000001',
+    '①②⑦.⓪.⓪.①',
+    '[::ffff:127.0.0.1]',
+    '[0:0:0:0:0:ffff:7f00:1]',
+    '[::127.0.0.1]',
+    '[64:ff9b::7f00:1]',
+    '169.254.169.254',
+    '[fe80::1]',
+    '[fd00:ec2::254]',
+  ])('are not sent to %s unless it is allowed', async (host) => {
     const { port } = new URL(receiver.url);
     const { tick, webhooks } = create({ url: `http://${host}:${port}/` }, []);
     await tick();
@@ -225,6 +283,27 @@ describe('webhooks', () => {
     expect(receiver.received).toEqual([]);
     const [status] = webhooks.status();
     expect(status?.reason).toBe('the address is in a private network that changes.allowPrivate does not list');
+  });
+
+  it('connect to the address that was checked, and check it again for each connection', async () => {
+    const { port } = new URL(receiver.url);
+    const inside = await startReceiver({ host: '127.0.0.2', port: Number(port) });
+    const found = ['127.0.0.1', '127.0.0.2'];
+    const { tick, webhooks } = create(
+      { url: `http://hooks.example:${port}/` },
+      ['127.0.0.1'],
+      (_host, _options, done) => done(null, [{ address: found.shift() ?? '127.0.0.2', family: 4 }]),
+    );
+    await tick();
+    receiver.respond = (response) => response.writeHead(200, { Connection: 'close' }).end();
+    await add(event(1));
+    await tick();
+    expect(ids()).toEqual(['0badcafe.1']);
+    await add(event(2));
+    await tick();
+    expect(ids()).toHaveLength(1);
+    expect(inside.received).toEqual([]);
+    expect(webhooks.status()).toMatchObject([{ reason: expect.stringContaining('private network') as string }]);
   });
 
   it('continue after a crash between a delivery and its record with the same message', async () => {
