@@ -75,6 +75,7 @@ export interface ChangesObject {
   readonly by?: string;
   readonly created?: string;
   readonly version?: readonly string[];
+  readonly grows?: Readonly<Record<string, string>>;
   readonly target?: string;
   readonly title?: string;
   readonly hide?: string;

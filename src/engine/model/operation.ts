@@ -66,6 +66,8 @@ export interface ListChanges {
   readonly created: string | undefined;
   /** The members whose values make a version of an item. Undefined if each member does. */
   readonly version: readonly string[] | undefined;
+  /** The members with counts whose growth has a name of its own, such as `reviewed` for `book.reviewed`. */
+  readonly grows: Readonly<Record<string, string>>;
   /** The member with the `id` and the `type` of what an item is about. Undefined if it is about itself. */
   readonly target: string | undefined;
   /** The member with a short text for people. */

@@ -1,4 +1,7 @@
 import type { Feature } from '../../engine/feature.ts';
+import type { Settings } from '../../engine/config/settings.ts';
+import { verifierOf } from '../../engine/identity/verifiers.ts';
+import type { RolesFile } from '../../engine/permissions/roles-file.ts';
 import { closestName } from '../../lib/closest-name.ts';
 import { StartFault } from '../../engine/model/fault.ts';
 import { CHANGES_METRICS, registerCounters, registerGauges } from './changes-metrics.ts';
@@ -80,6 +83,16 @@ export const changes = {
             },
           ]
         : []),
+      ...(leavesToUpstream(settings, roles)
+        ? [
+            {
+              pointer: '/changes',
+              message:
+                'has no events for callers who are not in the roles file, because only the upstream knows what they may read',
+              suggestion: 'set roles.unmapped to the role whose events they may receive',
+            },
+          ]
+        : []),
       ...webhooks.flatMap(({ account }, index) =>
         account === undefined || roles.accounts.some(({ name }) => name === account)
           ? []
@@ -141,6 +154,11 @@ export const changes = {
     };
   },
 } as const satisfies Feature<typeof options, ReadSecrets>;
+
+/** Returns whether callers are verified whose permissions only the upstream knows. */
+const leavesToUpstream = (settings: Settings, roles: RolesFile) =>
+  verifierOf(settings.authentication).asksUpstream &&
+  (settings.roles.unmapped ?? roles.unmapped ?? 'delegate') === 'delegate';
 
 const missing = (pointer: string) => ({
   pointer,

@@ -8,6 +8,11 @@ import type { ReadItem } from './list-state.ts';
 export interface FollowedList {
   readonly operation: Operation;
   readonly changes: ListChanges;
+  /**
+   * True if nobody has asked for the list, and the contract says that not everybody sees the same of it. It is then no
+   * fault if the account of the feed may not read it.
+   */
+  readonly isOptional: boolean;
 }
 
 /** Returns why a list cannot be followed, or undefined if it can. */
@@ -17,17 +22,15 @@ export function whyNotFollowed({ changes, paging, path, method }: Operation): st
   return undefined;
 }
 
-/** Returns the lists to follow: those that are named or, if none are, those that look the same to every caller. */
+/** Returns the lists to follow: those that are named or, if none are, all of which the contract says how. */
 export function followedLists(
   operations: readonly Operation[],
   named: readonly string[] | undefined,
 ): readonly FollowedList[] {
   return operations.flatMap((operation) => {
     const { changes, id, identityIndependent } = operation;
-    const isWanted = named === undefined ? identityIndependent : named.includes(id);
-    return changes === undefined || !isWanted || whyNotFollowed(operation) !== undefined
-      ? []
-      : [{ operation, changes }];
+    if (changes === undefined || named?.includes(id) === false || whyNotFollowed(operation) !== undefined) return [];
+    return [{ operation, changes, isOptional: named === undefined && !identityIndependent }];
   });
 }
 
@@ -50,7 +53,7 @@ export function readItems(
     const item = toObject(value);
     const id = item && identityOf(item[changes.id]);
     if (item === undefined || id === undefined) return [];
-    const { by, created, version, title, hide } = changes;
+    const { by, created, version, grows, title, hide } = changes;
     const shown = shownItem(item);
     const target = targetOf(changes, item, id);
     return [
@@ -58,7 +61,11 @@ export function readItems(
         id,
         by: by === undefined ? undefined : numberOf(item[by]),
         created: created === undefined ? undefined : numberOf(item[created]),
-        version: version?.map((name) => textOf(item[name])) ?? [JSON.stringify(shown)],
+        version: [
+          ...(version?.map((name) => textOf(item[name])) ?? [JSON.stringify(shown)]),
+          ...Object.keys(grows).map((name) => textOf(item[name])),
+        ],
+        growths: Object.values(grows),
         // Whatever does not say that everyone may see it is not shown to anyone.
         hidden: hide !== undefined && item[hide] !== false,
         target,

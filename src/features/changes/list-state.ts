@@ -10,6 +10,8 @@ export interface ReadItem {
   readonly created: number | undefined;
   /** The values that make its version. Undefined in place of a member that the item lacks. */
   readonly version: readonly (string | undefined)[];
+  /** The names for the growth of the counts that are the last values of the version. */
+  readonly growths: readonly string[];
   /** True if nobody may learn of the item. */
   readonly hidden: boolean;
   readonly target: Target;
@@ -47,7 +49,8 @@ export const UNREAD: ListState = { isBegun: false, pagesKnown: 0, isUnsorted: fa
 
 /** A change that a reading has found. */
 export interface FoundChange {
-  readonly what: 'created' | 'changed';
+  /** `created`, `changed`, or the name for the growth of a count. */
+  readonly what: string;
   readonly item: ReadItem;
 }
 
@@ -90,6 +93,12 @@ export interface ReadingLimits {
  */
 export const OVERLAP = 10;
 
+/**
+ * The number of pages in a row without anything new to a reading after which the list counts as read to its end. It is
+ * more than one, because a page also repeats the one before if a full page of items was added in the meantime.
+ */
+const REPETITIONS = 3;
+
 /** The number of items of a sorted list that are remembered. */
 const MAX_KNOWN = 1_000;
 
@@ -109,6 +118,7 @@ export function beginReading(state: ListState, isSorted: boolean, limits: Readin
   let { isUnsorted } = state;
   let mustReadAll = !isSorted || isUnsorted;
   let pages = 0;
+  let repetitions = 0;
   let deepest = 0;
   let total = state.isBegun ? 0 : state.known.length;
   let isTruncated = false;
@@ -126,7 +136,7 @@ export function beginReading(state: ListState, isSorted: boolean, limits: Readin
       return false;
     }
     if (isSameVersion(before[1], item.version)) return true;
-    found.set(item.id, { what: 'changed', item });
+    found.set(item.id, { what: growthOf(before[1], item) ?? 'changed', item });
     return false;
   };
 
@@ -150,7 +160,8 @@ export function beginReading(state: ListState, isSorted: boolean, limits: Readin
         if (!state.isBegun) isUnsorted = true;
       }
       // Servers that limit page numbers repeat the last page.
-      isWhole = isLast || items.length === 0 || fresh.length === 0;
+      repetitions = fresh.length === 0 ? repetitions + 1 : 0;
+      isWhole = isLast || items.length === 0 || repetitions === REPETITIONS;
       if (isWhole) return false;
       isTruncated = total >= maxItems;
       if (isTruncated) return false;
@@ -206,9 +217,18 @@ function areSorted(items: readonly ReadItem[]): boolean {
   return rising <= Math.max(1, items.length / 10);
 }
 
-/** Returns whether a version is that of a known item. A member that an item lacks says nothing. */
+/**
+ * Returns whether a version is that of a known item. A member that an item lacks says nothing, and neither does one that
+ * earlier releases did not remember.
+ */
 function isSameVersion(before: KnownItem[1], version: ReadItem['version']): boolean {
-  return version.every((value, at) => value === undefined || short(value) === before[at]);
+  return version.every((value, at) => value === undefined || before[at] === undefined || short(value) === before[at]);
+}
+
+/** Returns the name for the growth of the first count that has grown since an item was known. */
+function growthOf(before: KnownItem[1], { version, growths }: ReadItem): string | undefined {
+  const first = version.length - growths.length;
+  return growths.find((_, at) => Number(version[first + at]) > Number(before[first + at] ?? NaN));
 }
 
 /** Returns a part of a version in the form in which it is stored. */

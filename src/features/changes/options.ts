@@ -46,7 +46,7 @@ export const options = Type.Object(
         maxItems: 20,
         uniqueItems: true,
         description:
-          'The operations whose lists are read. By default, all for which the contract says how (`x-changes`) and that do not depend on the caller.',
+          'The operations whose lists are read. By default, all for which the contract says how (`x-changes`) and that the account may read.',
       }),
     ),
     username: Type.Optional(

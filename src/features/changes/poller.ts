@@ -33,7 +33,7 @@ type Outcome = (typeof READING_OUTCOMES)[number];
 export interface PollerEvents {
   readonly requested: () => void;
   readonly read: (list: string, outcome: Outcome) => void;
-  readonly found: (list: string, what: FoundChange['what']) => void;
+  readonly found: (list: string, what: string) => void;
 }
 
 /** What the poller needs. */
@@ -60,6 +60,8 @@ export interface ListStatus {
   readonly outcome: Outcome | undefined;
   /** Why the latest reading failed, without data from responses. */
   readonly reason: string | undefined;
+  /** False if the account may not read the list, and nobody has asked for it. */
+  readonly isExpected: boolean;
 }
 
 /** Reads lists, one after the other, and stores what has changed. */
@@ -158,13 +160,15 @@ export function createPoller(parts: PollerParts): Poller {
     const { id } = list.operation;
     events.read(id, outcome);
     const isRead = outcome === 'complete' || outcome === 'unsorted';
+    const isNew = schedule.outcome !== outcome || schedule.reason !== reason;
+    Object.assign(schedule, { outcome, reason, failures: isRead ? 0 : schedule.failures + 1 });
     if (isRead) schedule.readAt = clock();
-    if (schedule.outcome !== outcome || schedule.reason !== reason) {
+    if (isNew) {
       const fields = { changes: { list: id, outcome, ...(reason !== undefined && { reason }) } };
       if (outcome === 'complete') logger.info(fields, 'the change feed reads a list');
+      else if (!isExpected(schedule)) logger.info(fields, 'the account of the change feed may not read a list');
       else logger.warn(fields, 'the change feed has trouble with a list');
     }
-    Object.assign(schedule, { outcome, reason, failures: isRead ? 0 : schedule.failures + 1 });
     const backOff = BACK_OFF.firstMs * 2 ** Math.min(schedule.failures - 1, 20);
     const pause = schedule.failures === 0 ? 0 : Math.min(BACK_OFF.maxMs, backOff) * (0.8 + 0.4 * random());
     schedule.dueAt = clock() + Math.max(everySeconds * 1000, pause);
@@ -189,9 +193,14 @@ export function createPoller(parts: PollerParts): Poller {
       }
     },
     status: () =>
-      schedules.map(({ list, readAt, outcome, reason }) => ({ list: list.operation.id, readAt, outcome, reason })),
+      schedules.map((schedule) => {
+        const { list, readAt, outcome, reason } = schedule;
+        return { list: list.operation.id, readAt, outcome, reason, isExpected: isExpected(schedule) };
+      }),
   };
 }
+
+const isExpected = ({ list, outcome }: Schedule) => !(list.isOptional && outcome === 'refused');
 
 interface Ended {
   readonly outcome: Outcome | ReadingOutcome;

@@ -165,5 +165,9 @@ const invalid = (place: string, name: string, message: string) =>
 
 const denied = (what: string) =>
   new GatewayError('permission_denied', 'You may not read these events.', {
-    details: [{ message: `the permissions that the contract requires for ${what} are missing in the roles file` }],
+    details: [
+      {
+        message: `the roles file does not give you the permissions for ${what}; callers who are not in it have those of roles.unmapped`,
+      },
+    ],
   });

@@ -2,12 +2,15 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
+import { knowing } from '../../builders/knowing-upstream.ts';
+import { TOKENS_ON } from '../../builders/tokens-on.ts';
 import { fastHash, fastRoles } from '../../builders/fast-roles.ts';
 import { type FakeUpstream, startFakeUpstream } from '../../builders/fake-upstream.ts';
 import { createTestClock, type TestClock } from '../../builders/test-clock.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../../builders/test-gateway.ts';
 import { eventually, until } from '../../builders/until.ts';
+import { ADMIN_TOKEN, SERVICE, withTokens } from '../tokens/token-gateway.ts';
 import { createFakeLists, type FakeLists } from './fake-lists.ts';
 import { openStream } from './open-stream.ts';
 
@@ -66,7 +69,12 @@ async function start(
     },
   });
   running.push(gateway);
-  const names = (changes as { lists?: string[] }).lists ?? ['listQuestions', 'listIdeas', 'listArticles'];
+  const names = (changes as { lists?: string[] }).lists ?? [
+    'listQuestions',
+    'listIdeas',
+    'listArticles',
+    'listActions',
+  ];
   const total = async () => {
     const all = await readings(gateway);
     return names.map((name) => all.filter(({ list }) => list === name).reduce((sum, { count }) => sum + count, 0));
@@ -107,6 +115,29 @@ describe('an event stream', () => {
     expect(created?.data.data).toMatchObject({ id: 10, title: 'How?' });
     await readEachList();
     expect(stream.messages).toHaveLength(3);
+  });
+
+  it('tells that a question has more answers than before', async () => {
+    const lists = createFakeLists();
+    lists.change('questions', 1, { answerCount: 2 });
+    lists.change('questions', 2, { answerCount: 2 });
+    lists.change('questions', 3, { answerCount: undefined });
+    const { gateway, readEachList } = await start({}, { lists });
+    await readEachList();
+    const stream = await openStream(gateway.url, `${EVENTS}?kinds=question`);
+    lists.change('questions', 1, { answerCount: 10, lastActiveDate: 1_700_000_050_000 });
+    lists.change('questions', 2, { answerCount: 1, lastActiveDate: 1_700_000_051_000 });
+    lists.change('questions', 3, { answerCount: 5, lastActiveDate: 1_700_000_052_000 });
+    await readEachList();
+    const messages = await stream.received(3);
+    expect(messages.map(({ event, data }) => `${event} ${data.target.id}`)).toEqual([
+      'question.answered 1',
+      'question.changed 2',
+      // What it was before is not known.
+      'question.changed 3',
+    ]);
+    const events = 'portico_changes_events_total{list="listQuestions",change="answered"}';
+    expect(await gateway.metric(events)).toBe(1);
   });
 
   it('contains no personal and no private fields, and nothing that not every reader of the list may know', async () => {
@@ -324,6 +355,52 @@ describe('the audience', () => {
     expect(alice.messages.map(({ event }) => event)).toEqual(['question.created']);
   });
 
+  it('excludes callers whose permissions only the upstream knows, unless the roles file has a role for them', async () => {
+    const lists = createFakeLists();
+    const real = { real: true, lists, folder: tempFolder() } as const;
+    const config = (unmapped: string) => ({ mode: 'strict', readableSecrets: 'allow', roles: { unmapped } });
+    const known = knowing(lists.handler);
+    const delegating = await start({}, { ...real, lists: { ...lists, handler: known }, config: config('delegate') });
+    await delegating.readEachList();
+    const refused = await delegating.gateway.call(EVENTS, { user: 'carol' });
+    expect(refused.status).toBe(403);
+    expect(refused.text).toContain('roles.unmapped');
+    expect(delegating.gateway.log.join('')).toContain('no events for callers who are not in the roles file');
+    await delegating.gateway.close();
+    const mapping = await start({}, { ...real, lists: { ...lists, handler: known }, config: config('standard') });
+    await mapping.readEachList();
+    const carol = await openStream(mapping.gateway.url, EVENTS, { user: 'carol' });
+    expect(carol.status).toBe(200);
+    lists.add('questions', 40);
+    lists.add('actions', 41, { private: false });
+    await mapping.readEachList();
+    await mapping.readEachList();
+    expect((await carol.received(1)).map(({ data }) => data.target.id)).toEqual(['40']);
+    expect(mapping.gateway.log.join('')).not.toContain('no events for callers who are not in the roles file');
+  });
+
+  it('excludes a token from the moment at which it is revoked, even if nothing happens', async () => {
+    const setup = await start(
+      { recheckSeconds: 30 },
+      {
+        env: { PORTICO_ADMIN_TOKEN: ADMIN_TOKEN },
+        config: { upstream: { credentials: SERVICE }, tokens: TOKENS_ON, readableSecrets: 'allow' },
+      },
+    );
+    const { gateway, clock, readEachList } = setup;
+    await readEachList();
+    const tokens = withTokens(gateway, { ...setup, file: ':memory:' });
+    const { token, id } = await tokens.create({ scope: ['View the questions list'] });
+    const headers = { Authorization: `Bearer ${token}` };
+    const stream = await openStream(gateway.url, EVENTS, { user: null, headers });
+    expect(stream.status).toBe(200);
+    expect((await tokens.change('/revoke', { id })).status).toBe(200);
+    clock.advance(31);
+    await until(stream.isEnded);
+    expect(stream.text()).toContain('{"reason":"revoked"}');
+    expect((await openStream(gateway.url, EVENTS, { user: null, headers })).status).toBe(401);
+  });
+
   it('needs a credential', async () => {
     const { gateway, readEachList } = await start();
     await readEachList();
@@ -384,6 +461,13 @@ describe('an Atom feed', () => {
     expect(feed).toMatchObject({ status: 200, headers: { 'content-type': 'application/atom+xml; charset=utf-8' } });
     expect(feed.text).toContain('<title>Is 1 &lt; 2 &amp; &quot;so&quot;? (question.created question 40)</title>');
     expect(feed.headers['cache-control']).toBe('private, no-store');
+    const entriesOf = (text: string) => text.match(/<entry>[^]*?<\/entry>/g);
+    const [entry] = entriesOf(feed.text) ?? [];
+    lists.add('questions', 41);
+    await readEachList();
+    const later = await gateway.call('/services/v2/changes/listQuestions.atom');
+    // Readers recognize entries by their ids, so an entry never changes.
+    expect(entriesOf(later.text)).toEqual([expect.stringContaining('question 41'), entry]);
     const statuses = await Promise.all(
       ['alice', 'guest'].map(async (user) => [
         (await gateway.call('/services/v2/changes/listIdeas.atom', { user })).status,
@@ -391,6 +475,47 @@ describe('an Atom feed', () => {
       ]),
     );
     for (const [ofFeed, ofList] of statuses) expect(ofFeed).toBe(ofList);
+  });
+});
+
+describe('the lists that are read', () => {
+  const statusOf = async (gateway: TestGateway, list: string, outcome: string) =>
+    (await readings(gateway)).find((one) => one.list === list && one.outcome === outcome)?.count;
+
+  it('are by default all for which the contract says how', async () => {
+    const { gateway, lists, readEachList } = await start();
+    await readEachList();
+    const stream = await openStream(gateway.url, EVENTS);
+    lists.add('actions', 60, { private: false, node: { id: 61, type: 'answer' } });
+    await readEachList();
+    expect((await stream.received(1))[0]?.data).toMatchObject({
+      list: 'listActions',
+      target: { type: 'answer', id: '61' },
+    });
+  });
+
+  it('need not include the action log, which an ordinary account may not read', async () => {
+    const lists = createFakeLists();
+    const handler: FakeLists['handler'] = (request, response) =>
+      request.path.endsWith('/action.json') ? { status: 403, json: { error: 'no' } } : lists.handler(request, response);
+    const { gateway, clock, readEachList } = await start({}, { lists: { ...lists, handler } });
+    await readEachList();
+    expect(await statusOf(gateway, 'listActions', 'refused')).toBe(1);
+    clock.advance(1_000);
+    const { text } = await gateway.admin('/metrics');
+    expect(text).toContain('portico_changes_lag_seconds{list="listQuestions"}');
+    expect(text).not.toContain('portico_changes_lag_seconds{list="listActions"}');
+    const about = gateway.log.filter((line) => line.includes('"list":"listActions"'));
+    expect(about.map((line) => (JSON.parse(line) as { level: string }).level)).toEqual(['info']);
+  });
+
+  it('are late if the account may not read one that is named', async () => {
+    const lists = createFakeLists();
+    const handler: FakeLists['handler'] = () => ({ status: 403, json: { error: 'no' } });
+    const { gateway, readEachList } = await start({ lists: ['listActions'] }, { lists: { ...lists, handler } });
+    await readEachList();
+    expect((await gateway.admin('/metrics')).text).toContain('portico_changes_lag_seconds{list="listActions"}');
+    expect(gateway.log.join('')).toContain('the change feed has trouble with a list');
   });
 });
 

@@ -16,13 +16,15 @@ interface Item {
   readonly at: number;
   readonly created?: number;
   readonly text?: string;
+  readonly count?: number;
 }
 
-const toRead = ({ id, at, created, text }: Item, isSorted = true): ReadItem => ({
+const toRead = ({ id, at, created, text, count }: Item, isSorted = true): ReadItem => ({
   id,
   by: isSorted ? at : undefined,
   created,
-  version: [JSON.stringify(at), text],
+  version: [JSON.stringify(at), text, count === undefined ? undefined : String(count)],
+  growths: ['counted'],
   hidden: false,
   target: { type: 'thing', id },
   title: undefined,
@@ -80,6 +82,36 @@ describe('a sorted list', () => {
     expect(words(readFrom(second.state, (page) => slice(sorted(later), page)))).toEqual([]);
   });
 
+  it('tells of the growth of a count by its name, if the count was known', () => {
+    const items = things(20).map((one, at) => (at < 15 ? Object.assign({}, one, { count: at }) : one));
+    const { state } = readFrom(UNREAD, (page) => slice(sorted(items), page));
+    const later = items.map((one, at) =>
+      at === 3 || (at > 10 && at < 18) ? Object.assign({}, one, { at: 5_000 + at, count: at === 3 ? 20 : 12 }) : one,
+    );
+    expect(words(readFrom(state, (page) => slice(sorted(later), page)))).toEqual([
+      't3 counted',
+      't11 counted',
+      't12 changed',
+      't13 changed',
+      't14 changed',
+      't15 changed',
+      't16 changed',
+      't17 changed',
+    ]);
+  });
+
+  it('has not changed because a release remembers more of it than the one before', () => {
+    const items = things(20).map((one) => Object.assign(one, { count: 1 }));
+    const { state } = readFrom(UNREAD, (page) => slice(sorted(items), page));
+    const known = state.known.map(([id, version, ...more]) => [id, version.slice(0, 2), ...more] as const);
+    const second = readFrom({ ...state, known }, (page) => slice(sorted(items), page));
+    expect(second.changes).toEqual([]);
+    const later = items.map((one) => Object.assign({}, one, { at: one.at + 5_000, count: 2 }));
+    expect(
+      new Set(readFrom(second.state, (page) => slice(sorted(later), page)).changes.map(({ what }) => what)),
+    ).toEqual(new Set(['counted']));
+  });
+
   it('is read until enough known items follow one another, not further', () => {
     const items = things(200);
     const { state } = readFrom(UNREAD, (page) => slice(sorted(items), page));
@@ -121,6 +153,43 @@ describe('a sorted list', () => {
     const found = [...words(second), ...words(third)];
     expect(new Set(found).size).toBe(found.length);
     expect(found).toHaveLength(2 * PAGE + 3);
+  });
+
+  it('loses nothing, and tells nothing twice, whatever is added between two pages', () => {
+    for (let seed = 1; seed <= 200; seed += 1) {
+      const random = createSeededRandom(seed);
+      let all = things(100);
+      let { state } = readFrom(UNREAD, (page) => slice(sorted(all), page));
+      const told: string[] = [];
+      let left = 12;
+      const add = () => {
+        left -= 1;
+        // A page can repeat the one before exactly, once or several times.
+        const sizes = [0, 1, random.integer(1, 60), PAGE, 2 * PAGE];
+        if (left > 0) all = [...all, ...things(random.pick(sizes), all.length)];
+      };
+      for (let round = 0; round < 8; round += 1) {
+        // What was added last is found, too.
+        if (round === 7) left = 0;
+        const result = readFrom(state, (page) => {
+          const given = slice(sorted(all), page);
+          if (page < 2) add();
+          return given;
+        });
+        ({ state } = result);
+        told.push(...words(result));
+      }
+      const added = things(all.length - 100, 100).map(({ id }) => `${id} created`);
+      expect([seed, told.toSorted()]).toEqual([seed, added.toSorted()]);
+    }
+  });
+
+  it('ends where a server repeats its last page again and again', () => {
+    const items = things(30);
+    const { state } = readFrom(UNREAD, (page) => slice(sorted(items), page));
+    const later = sorted([...items, ...things(60, 500)]);
+    const second = readFrom(state, (page) => slice(later, Math.min(page, 1)));
+    expect(second).toMatchObject({ pages: 5, outcome: 'complete' });
   });
 
   it('does not regard a member that an item lacks this time as a change', () => {

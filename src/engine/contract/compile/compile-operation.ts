@@ -65,8 +65,8 @@ export function compileOperation(
 }
 
 function listChanges(source: ChangesObject): ListChanges {
-  const { item, kind, id, by, created, version, target, title, hide, omit = [], query } = source;
-  return { item, kind, id, by, created, version, target, title, hide, omit, query };
+  const { item, kind, id, by, created, version, grows = {}, target, title, hide, omit = [], query } = source;
+  return { item, kind, id, by, created, version, grows, target, title, hide, omit, query };
 }
 
 /** Returns the fields of an operation's responses that only some callers may see, and what they need for it. */
