@@ -269,7 +269,11 @@ export function takenRequest(
         now: clock(),
       });
       const grants = gateway.grantsOf(principal);
-      return { countedAs: countedAs(principal), mayUse: (operation) => gateway.mayUse(operation, grants) };
+      return {
+        countedAs: countedAs(principal),
+        mayUse: (operation) =>
+          gateway.mayUse(operation, grants) && principal.access?.useFor?.(operation, arrival.clientAddress) !== false,
+      };
     },
     refuse(error) {
       respondWithError({ req, res, trace }, error, services);

@@ -35,6 +35,11 @@ export interface Access {
    * if the account of the caller's name decides.
    */
   readonly roles?: readonly string[];
+  /**
+   * Returns whether the credential is accepted for an operation from an address, and if so, notes that it was used.
+   * Undefined if it is accepted for all. Only for what a feature serves itself: other requests pass the stages of the plans.
+   */
+  readonly useFor?: (operation: string, clientAddress: string) => boolean;
   /** The `Authorization` value to send upstream. Undefined if there is none: the credential itself is never sent. */
   readonly authorization?: string;
 }

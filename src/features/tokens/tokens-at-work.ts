@@ -2,6 +2,7 @@ import type { Verification } from '../../engine/identity/verifier.ts';
 import type { Access, Principal } from '../../engine/model/principal.ts';
 import { toAuthorization } from '../../lib/basic-credentials.ts';
 import { type Clock, HOUR_MS } from '../../lib/clock.ts';
+import { isInNetworks } from './networks.ts';
 import type { PasswordSeal } from './password-seal.ts';
 import type { Token } from './token-format.ts';
 import { DECOY, endOf, matches, type TokenGrant, type TokenRecord } from './token-record.ts';
@@ -34,14 +35,27 @@ export function createTokensAtWork({ store, keys, passwords, maxUnsyncedSeconds,
   const accesses = new Map<string, { readonly sealed: string | undefined; readonly access: Access }>();
   const tokenOf = new WeakMap<Access, TokenRecord>();
 
+  const noteUse: TokensAtWork['noteUse'] = ({ id }) => {
+    const now = clock();
+    const { lastUsedAt = -Infinity } = store.get(id) ?? {};
+    if (now - lastUsedAt >= HOUR_MS) store.change(id, { lastUsedAt: now });
+  };
+
   function accessOf(record: TokenRecord): Access {
-    const { id, caller, scope, sealed } = record;
+    const { id, caller, scope, operations, networks, sealed } = record;
     const known = accesses.get(id);
     if (known !== undefined && known.sealed === sealed) return known.access;
     const opened = sealed === undefined ? undefined : passwords?.open(id, sealed);
     const access: Access = {
       id: `token ${id}`,
       only: new Set(scope),
+      useFor(operation, clientAddress) {
+        const isAllowed =
+          (networks === undefined || isInNetworks(clientAddress, networks)) &&
+          (operations === undefined || operations.includes(operation));
+        if (isAllowed) noteUse(record);
+        return isAllowed;
+      },
       ...(opened && { authorization: toAuthorization(caller, opened.password) }),
     };
     accesses.set(id, { sealed, access });
@@ -64,10 +78,6 @@ export function createTokensAtWork({ store, keys, passwords, maxUnsyncedSeconds,
       return { kind: 'valid', name: record.caller, access: accessOf(record), freshUntilAt: 0 };
     },
     usedBy: ({ access }) => access && tokenOf.get(access),
-    noteUse({ id }) {
-      const now = clock();
-      const { lastUsedAt = -Infinity } = store.get(id) ?? {};
-      if (now - lastUsedAt >= HOUR_MS) store.change(id, { lastUsedAt: now });
-    },
+    noteUse,
   };
 }
