@@ -64,10 +64,13 @@ export interface ListStatus {
   readonly isExpected: boolean;
 }
 
-/** Reads lists, one after the other, and stores what has changed. */
+/** Reads lists, and stores what has changed. */
 export interface Poller {
-  /** Reads the list that has waited longest, if one is due. Never rejects, unless the signal is aborted. */
-  tick(signal: AbortSignal): Promise<void>;
+  /**
+   * Reads one of the lists, if it is due. Lists are read side by side, so that one with many pages does not delay the
+   * others. Never rejects, unless the signal is aborted.
+   */
+  tick(list: FollowedList, signal: AbortSignal): Promise<void>;
   status(): readonly ListStatus[];
 }
 
@@ -178,18 +181,16 @@ export function createPoller(parts: PollerParts): Poller {
   };
 
   return {
-    async tick(signal) {
-      const now = clock();
-      const [next] = schedules.filter(({ dueAt }) => dueAt <= now).toSorted((a, b) => a.dueAt - b.dueAt);
-      if (next === undefined) return;
+    async tick(list, signal) {
+      const schedule = schedules.find((one) => one.list === list);
+      if (schedule === undefined || clock() < schedule.dueAt) return;
       try {
-        if (!(await turns.isMine())) return;
-        await settle(next, await readList(next.list, signal));
+        if (await turns.isMine()) await settle(schedule, await readList(list, signal));
       } catch (error) {
         if (signal.aborted) throw error;
         // The store cannot be reached or written.
         logger.error({ err: error }, 'the change feed cannot store what it reads');
-        next.dueAt = clock() + BACK_OFF.firstMs;
+        schedule.dueAt = clock() + BACK_OFF.firstMs;
       }
     },
     status: () =>

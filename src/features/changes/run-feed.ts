@@ -154,7 +154,7 @@ export function createFeed(
   // Streams would keep a gateway that closes waiting. Their clients connect to another one.
   const sweep = () => (context.gateway().isClosing() ? subscribers.close() : subscribers.sweep());
   const work: readonly (readonly [name: string, everyMs: number, one: () => Promise<void>])[] = [
-    ['lists', TICK_MS, () => poller.tick(signal)],
+    ...lists.map((list) => [list.operation.id, TICK_MS, () => poller.tick(list, signal)] as const),
     ['subscribers', TICK_MS, async () => Promise.resolve(sweep())],
     ...prepared.webhooks.map((one) => [`webhook ${one.name}`, SLOW_TICK_MS, () => webhooks.tick(one, signal)] as const),
     ['violations', SLOW_TICK_MS, async () => (options.violations ? watch.tick() : undefined)],
