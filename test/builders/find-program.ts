@@ -22,6 +22,8 @@ const PROGRAMS = {
     debianPackage: 'chromium-headless-shell',
   },
   redis: { commands: ['redis-server', 'valkey-server'], variable: 'PORTICO_REDIS', debianPackage: 'redis-server' },
+  curl: { commands: ['curl'], variable: 'PORTICO_CURL', debianPackage: 'curl' },
+  jq: { commands: ['jq'], variable: 'PORTICO_JQ', debianPackage: 'jq' },
   nginx: { commands: ['nginx', '/usr/sbin/nginx'], variable: 'PORTICO_NGINX', debianPackage: 'nginx-light' },
   'systemd-analyze': { commands: ['systemd-analyze'], variable: 'PORTICO_SYSTEMD_ANALYZE', debianPackage: 'systemd' },
 } as const satisfies Record<string, SystemProgram>;
