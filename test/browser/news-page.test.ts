@@ -91,7 +91,7 @@ needsProgram('chromium', 'the browser page of the guide', (path) => {
     const [question] = (await gateway.call('/services/v2/question.json?pageSize=1', { user: 'alice' })).json.list;
     const target = `/services/v2/node/${question.id}/comment.json`;
     await gateway.call(target, { user: 'alice', method: 'POST', body: { body: 'Hello' } });
-    return String(question.title);
+    return question.title;
   }
 
   it.each(['password', 'token'])('shows what happens, to somebody who enters a %s', async (what) => {
@@ -135,7 +135,7 @@ needsProgram('chromium', 'the browser page of the guide', (path) => {
     const page = await browser.newPage();
     const read = await page.evaluate(`(${READ_ATOM})(${JSON.stringify(atomFeed(head, [event(2), event(1)]))})`);
     await page.close();
-    const shown = hostile.replaceAll(/[\0\u0008\u000b\ufffe\ud800](?![\udc00-\udfff])/g, '');
+    const shown = [...hostile].filter((one) => !'\0\u0008\u000b\ufffe\ud800'.includes(one)).join('');
     expect(read).toEqual({
       errors: [],
       root: ['http://www.w3.org/2005/Atom', 'feed'],

@@ -55,7 +55,7 @@ needsProgram('curl', 'the examples of the change feed', () => {
     });
     expect(status).toBeLessThan(300);
     await eventually(async () => (await events()) > before);
-    return String(question.title);
+    return question.title;
   }
 
   beforeAll(async () => {
@@ -63,7 +63,7 @@ needsProgram('curl', 'the examples of the change feed', () => {
     mkdirSync(secrets);
     writeFileSync(join(secrets, 'relay.key'), `${KEY}\n`, { mode: 0o600 });
     writeFileSync(join(folder, 'password'), 'alice\n', { mode: 0o600 });
-    relay = run(process.execPath, [join(examples, 'relay.mjs')], { KEY_FILE: 'secrets/relay.key', PORT: '0' }, folder);
+    relay = run(process.execPath, [join(examples, 'relay.ts')], { KEY_FILE: 'secrets/relay.key', PORT: '0' }, folder);
     await eventually(() => /port \d+/.test(relay.errors()));
     relayUrl = `http://127.0.0.1:${/port (\d+)/.exec(relay.errors())?.[1]}/`;
     const reference = await startReferenceServer();
