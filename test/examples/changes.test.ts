@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { readSettings } from '../../src/engine/config/load-settings.ts';
+import { PORTICO } from '../../src/portico-settings.ts';
 import { startReferenceServer } from '../../src/reference/start-reference-server.ts';
 import { readKeys, webhookMessage } from '../../src/features/changes/webhook-message.ts';
 import { cleanUpAfterFile } from '../builders/clean-up.ts';
@@ -34,6 +36,17 @@ function run(command: string, args: readonly string[], env: Readonly<Record<stri
   cleanUpAfterFile(end);
   return { output: () => text.output, errors: () => text.errors, end };
 }
+
+it('the configuration of the guide is valid', () => {
+  const guide = readFileSync(join(examples, '..', '..', 'changes.md'), 'utf8');
+  const [, yaml = ''] = /<<'EOF'\n([^]*?)EOF\n/.exec(guide) ?? [];
+  const cwd = tempFolder();
+  symlinkSync(join(examples, '..', '..', '..', 'config'), join(cwd, 'config'));
+  writeFileSync(join(cwd, 'portico.yaml'), yaml);
+  const { settings, faults } = readSettings({ env: { PORTICO_CONFIG: 'portico.yaml' }, cwd }, PORTICO);
+  expect(faults).toEqual([]);
+  expect(settings.roles.file).toBe(join(cwd, 'config', 'roles.yaml'));
+});
 
 needsProgram('curl', 'the examples of the change feed', () => {
   let gateway: TestGateway;

@@ -29,7 +29,7 @@ export interface FeedProcess {
 export async function startFeed(folder: string, upstream: string): Promise<FeedProcess> {
   const child = fork(script, [folder, upstream], { execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   cleanUpAfterTest(() => child.kill('SIGKILL'));
-  const { url, adminUrl } = await answerOf<{ url: string; adminUrl: string }>(child);
+  const { url, adminUrl } = await nextMessage<{ url: string; adminUrl: string }>(child);
   const end = async (how: () => void) => {
     if (child.exitCode !== null || child.signalCode !== null) throw new Error('the gateway has ended by itself');
     const gone = once(child, 'exit');
@@ -43,22 +43,22 @@ export async function startFeed(folder: string, upstream: string): Promise<FeedP
     kill: () => end(() => child.kill('SIGKILL')),
     close: () => end(() => child.send('close')),
     async reload() {
-      const answer = answerOf<{ outcome: string }>(child);
+      const message = nextMessage<{ outcome: string }>(child);
       child.send('reload');
-      const { outcome } = await answer;
+      const { outcome } = await message;
       if (outcome !== 'applied') throw new Error(`the reload was ${outcome}`);
     },
   };
 }
 
 /** Returns the next message of a process. */
-async function answerOf<Answer>(child: ChildProcess): Promise<Answer> {
+async function nextMessage<Message>(child: ChildProcess): Promise<Message> {
   const ended = new AbortController();
   const end = () => ended.abort(new Error('the gateway has ended by itself'));
   child.once('exit', end);
   try {
-    const [answer] = (await once(child, 'message', { signal: ended.signal })) as [Answer];
-    return answer;
+    const [message] = (await once(child, 'message', { signal: ended.signal })) as [Message];
+    return message;
   } finally {
     child.off('exit', end);
   }
