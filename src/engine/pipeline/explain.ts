@@ -115,10 +115,11 @@ function allowed(entry: string | undefined): ExplainStep[] {
   return entry === undefined ? [] : [step('to allow it', entry)];
 }
 
-function describeCaller({ request: { as }, trace }: Ended): string {
-  if (as === undefined) return 'anonymous';
+function describeCaller({ request: { as, token }, trace }: Ended): string {
+  const name = token === undefined ? as : (trace.caller ?? 'the holder of the token');
+  if (name === undefined) return 'anonymous';
   const { principal = 'verified' } = trace.authentication ?? {};
-  return `${as} (${principal === 'none' ? 'refused' : principal})`;
+  return `${name} (${principal === 'none' ? 'refused' : principal})`;
 }
 
 function describeVerdict({ dryRun, trace, outcome }: Ended): string {
@@ -165,10 +166,10 @@ function describePlan(
   ];
 }
 
-function describeCredential({ operation, checks }: Plan, { request: { as, password }, trace }: Ended): string {
-  if (as !== undefined) {
+function describeCredential({ operation, checks }: Plan, { request: { as, token, password }, trace }: Ended): string {
+  if (as !== undefined || token !== undefined) {
     if (trace.authentication?.principal === 'verified') return 'treated as verified';
-    const isUnknown = trace.authentication?.principal === 'unverified' && password === undefined;
+    const isUnknown = trace.authentication?.principal === 'unverified' && password === undefined && token === undefined;
     return isUnknown ? 'not verified; pages and page counts remembered for it are unknown' : 'not verified';
   }
   const needed = operation.needsCredential
