@@ -1,7 +1,16 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { CompactSign, exportJWK, exportSPKI, generateKeyPair, type JWK, SignJWT, type JWTPayload, type JWTHeaderParameters } from 'jose';
+import {
+  CompactSign,
+  exportJWK,
+  exportSPKI,
+  generateKeyPair,
+  type JWK,
+  SignJWT,
+  type JWTPayload,
+  type JWTHeaderParameters,
+} from 'jose';
 import { type Configuration, Provider } from 'oidc-provider';
 import { vi } from 'vitest';
 import { cleanUpAfterFile } from '../../builders/clean-up.ts';
