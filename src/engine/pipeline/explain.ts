@@ -302,7 +302,7 @@ function undocumentedEntry(
 /** Returns an entry that would let a denied caller use an operation if added to the roles file or the configuration. */
 function grantEntry(
   operation: Operation,
-  { principal: { kind, name }, grants: { roles, denied, spells } }: Exchange,
+  { principal: { kind, name, access }, grants: { roles, denied, spells } }: Exchange,
   { missing }: Extract<Decision, { verdict: 'denied' }>,
   disabledBy: string | undefined,
 ): string {
@@ -313,6 +313,8 @@ function grantEntry(
   const terms = lackedTerms(operation.requires, new Set(missing));
   // A node is owned only by its author, so no configuration entry can grant ownership.
   if (terms === undefined || terms.length === 0) return levelEntry(operation, 'permissions');
+  if (access?.only !== undefined)
+    return `a credential whose scope contains ${terms.map((term) => quoted(Object.values(term).join(''))).join(' and ')}`;
   const named = (key: 'permission' | 'group' | 'flag') =>
     terms.flatMap((term) => (key in term ? [quoted(Object.values(term).join(''))] : []));
   const role = roles[0] ?? (kind === 'anonymous' ? 'anonymous' : 'NAME');
