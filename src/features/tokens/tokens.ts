@@ -41,6 +41,7 @@ export const tokens = {
     previousSealingKeyFile: 'secret',
     file: 'state',
   },
+  variables: () => ({ PORTICO_TOKENS_KEY_FILE: 'keyFile', PORTICO_TOKENS_SEALING_KEY_FILE: 'sealingKeyFile' }),
   commands: [{ name: 'token', load: async (tools) => (await import('./token-command.ts')).tokenCommand(tools) }],
   // A walk neither changes the running gateway's file nor accepts tokens.
   forWalk: ({ maxDays, maxUnsyncedSeconds }) => ({ file: IN_MEMORY, maxDays, maxUnsyncedSeconds }),
