@@ -60,7 +60,7 @@ it('accepts none of 10,000 tokens that are not valid, and sends nothing for them
 
   const same = await createKey('first', 'ES256');
   const sameRsa = await createKey('other', 'RS256');
-  const { d: _, ...publicJwk } = same.jwk;
+  const { d: _d, ...publicJwk } = same.jwk;
   const shared = (secret: string, turn: number) =>
     new SignJWT(claims({ jti: String(turn) }))
       .setProtectedHeader({ alg: 'HS256', kid: 'other', typ: 'JWT' })
