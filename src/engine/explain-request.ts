@@ -50,7 +50,7 @@ function dryRunOf(inUse: Explained): DryRun {
     roles: start.roles,
     clock,
     memory: { hash: inUse.credentialHash },
-  }).precededBy(verifiersOf(settings, features));
+  }).precededBy(verifiersOf(settings, { verifiers: features.passiveVerifiers }));
   return {
     gateway: dryRunGateway(
       gateway,
@@ -147,13 +147,14 @@ function withoutEffects(inUse: Explained, lookUp: FetchJson): PlanSources {
 const CLIENT_ADDRESS = '127.0.0.1';
 
 /** Returns the message that Node would pass to the public side. */
-function messageOf({ method, target, as, password = '', headers = {}, body }: ExplainRequest): IncomingMessage {
+function messageOf({ method, target, as, token, password = '', headers = {}, body }: ExplainRequest): IncomingMessage {
   const socket = new Socket();
   Object.defineProperty(socket, 'remoteAddress', { value: CLIENT_ADDRESS });
   const message = new IncomingMessage(socket);
   const pairs = Object.entries({
     Host: 'localhost',
     ...(as !== undefined && { Authorization: `Basic ${Buffer.from(`${as}:${password}`).toString('base64')}` }),
+    ...(token !== undefined && { Authorization: `Bearer ${token}` }),
     ...(body !== undefined && { 'Content-Length': String(Buffer.byteLength(body)) }),
     ...headers,
   });

@@ -4,6 +4,7 @@ import type { Configurable, Settings } from './config/settings.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { PageStore, PageStoreParts } from './cache/page-store.ts';
 import type { Contract } from './contract/load-contract.ts';
+import type { UpstreamPasswords } from './identity/upstream-passwords.ts';
 import type { Verifier } from './identity/verifier.ts';
 import type { AcceptedViolations, IsAccepted } from './model/acceptance.ts';
 import type { FeatureCommand } from './feature-command.ts';
@@ -153,6 +154,8 @@ export interface FeatureContext<Options, Prepared = unknown> {
   readonly mayUse: (account: string, operation: string) => boolean;
   /** Sends a request of the feature's own to the upstream, with the settings in use. */
   readonly ask: AskUpstream;
+  /** Asks the upstream whether a password is right, with the settings in use. */
+  readonly passwords: UpstreamPasswords;
   /** Makes the engine ask for an operation's levels again and compile its plan, which new requests then use. */
   readonly levelsChanged: (operation: string) => void;
   /** Returns a random number x (0 ≤ x < 1). */
@@ -206,6 +209,8 @@ export interface RunningFeature {
   readonly levels?: LevelSource;
   /** Verifiers of the feature's own credentials. They stand, in order, before the one that `authentication` names. */
   readonly verifiers?: readonly Verifier[];
+  /** Verifiers that decide as `verifiers` do, but count nothing, for `portico explain`. By default, `verifiers`. */
+  readonly passiveVerifiers?: readonly Verifier[];
   readonly stages?: readonly FeatureStage[];
   /**
    * Stages that decide as `stages` do, but have no effect: they count and store nothing. `portico explain` runs them.

@@ -2,6 +2,7 @@ import { optionsOf } from './config/configurable.ts';
 import type { PreparedFeature } from './config/settings.ts';
 import type { Contract } from './contract/load-contract.ts';
 import type { Feature, FeatureContext, LevelSource, Records, RunningFeature } from './feature.ts';
+import type { UpstreamPasswords } from './identity/upstream-passwords.ts';
 import type { Verifier } from './identity/verifier.ts';
 import type { AdminRoute } from './http/admin-route.ts';
 import type { OperatorPage } from './http/operator-page.ts';
@@ -26,6 +27,8 @@ import type { Metrics } from './telemetry/metrics.ts';
 export interface RunningFeatures {
   /** The features' verifiers, in their order. */
   readonly verifiers: readonly Verifier[];
+  /** The verifiers without effects that `portico explain` asks. */
+  readonly passiveVerifiers: readonly Verifier[];
   readonly stages: readonly FeatureStage[];
   /** The stages without effects that `portico explain` runs. */
   readonly passive: readonly FeatureStage[];
@@ -78,6 +81,7 @@ type FeatureNeeds = Pick<
         readonly gateway: Pick<CompiledGateway, 'plans' | 'recompile' | 'grantsOf' | 'mayUse'>;
         readonly repeater: RequestRepeater;
         readonly ask: AskUpstream;
+        readonly upstreamPasswords: UpstreamPasswords;
         readonly acceptance: { readonly accepts: IsAccepted };
       }
     | undefined;
@@ -169,6 +173,10 @@ function contextOf({
       return gateway?.mayUse(operation, gateway.grantsOf(access)) ?? false;
     },
     ask: (...request: Parameters<AskUpstream>) => current()?.ask(...request),
+    passwords: {
+      accepts: async (...asked: Parameters<UpstreamPasswords['accepts']>) =>
+        current()?.upstreamPasswords.accepts(...asked) ?? false,
+    },
     levelsChanged: (operation: string) => current()?.gateway.recompile(operation),
     acted: async (action: OperatorAction) => current()?.features.acted(action) ?? true,
     actions: async () => current()?.features.actions() ?? [],
@@ -215,6 +223,7 @@ export function joinFeatures<Context extends FeatureNeeds>(
   const withMembers = running.filter((one) => one.logMembers !== undefined);
   return {
     verifiers: running.flatMap(({ verifiers = [] }) => verifiers),
+    passiveVerifiers: running.flatMap(({ verifiers = [], passiveVerifiers = verifiers }) => passiveVerifiers),
     stages: running.flatMap(({ stages = [] }) => stages),
     passive: running.flatMap(({ stages = [], passiveStages = stages }) => passiveStages),
     middleware: running.flatMap(({ middleware = [] }) => middleware),

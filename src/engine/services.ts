@@ -5,7 +5,14 @@ import type { Clock } from '../lib/clock.ts';
 import { cache, changeFollower, demotions, guard, pageStore, sharedPages } from './cache/services.ts';
 import type { Settings } from './config/settings.ts';
 import { metrics } from './gateway-metrics.ts';
-import { authenticator, credentialHash, loginLimits, revocations, verifierTests } from './identity/services.ts';
+import {
+  authenticator,
+  credentialHash,
+  loginLimits,
+  revocations,
+  upstreamPasswords,
+  verifierTests,
+} from './identity/services.ts';
 import { presence } from './instance-facts.ts';
 import type { Start } from './load-start.ts';
 import { acceptance } from './model/acceptance.ts';
@@ -79,6 +86,7 @@ const list = {
   credentialProbe,
   authenticator,
   verifierTests,
+  upstreamPasswords,
   startupProbe,
   running,
   presence,

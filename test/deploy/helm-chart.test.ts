@@ -85,6 +85,8 @@ const FULL: ChartValues = {
     upstreamPassword: { name: 'legacy', key: 'password' },
     redisUrl: { name: 'redis', key: 'url' },
     roles: { name: 'portico-roles', key: 'roles' },
+    tokensKey: { name: 'tokens', key: 'key' },
+    tokensSealingKey: { name: 'tokens', key: 'sealing' },
   },
   upstreamUsername: 'portico',
   tracingEndpoint: 'http://otel-collector.monitoring:4318',
@@ -271,6 +273,8 @@ export const wrong: IServiceAccount = { apiVersion: 'v1', kind: 'ServiceAccount'
       'PORTICO_ADMIN_TOKEN_FILE=/run/secrets/portico/admin-token',
       'UPSTREAM_PASSWORD_FILE=/run/secrets/portico/upstream-password',
       'REDIS_URL_FILE=/run/secrets/portico/redis-url',
+      'PORTICO_TOKENS_KEY_FILE=/run/secrets/portico/tokens-key',
+      'PORTICO_TOKENS_SEALING_KEY_FILE=/run/secrets/portico/tokens-sealing-key',
     ]);
   });
 

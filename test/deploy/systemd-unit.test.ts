@@ -39,7 +39,14 @@ describe.each(UNITS)('the systemd unit %s', (name) => {
 
   it('passes each secret and the roles as a credential, whose file a variable of Portico names', () => {
     const credentials = valuesOf(withSecrets(name), 'LoadCredential').map((one) => one.split(':'));
-    expect(credentials.map(([id]) => id)).toEqual(['admin-token', 'roles.yaml', 'upstream-password', 'redis-url']);
+    expect(credentials.map(([id]) => id)).toEqual([
+      'admin-token',
+      'roles.yaml',
+      'upstream-password',
+      'redis-url',
+      'tokens-key',
+      'tokens-sealing-key',
+    ]);
     for (const [id = '', path] of credentials) {
       expect(path).toBe(`/etc/portico/credentials/${id}`);
       const variable = valuesOf(withSecrets(name), 'Environment').find((one) => one.endsWith(`=%d/${id}`));
@@ -90,6 +97,8 @@ describe.each(UNITS)('the systemd unit %s', (name) => {
       for (const [id, secret] of [
         ['upstream-password', 'a-password'],
         ['redis-url', 'redis://127.0.0.1:6379'],
+        ['tokens-key', 'a'.repeat(48)],
+        ['tokens-sealing-key', 'b'.repeat(48)],
       ] as const)
         writeFileSync(join(etc, 'portico', 'credentials', id), `${secret}\n`, { mode: 0o600 });
       // Any user may read the configuration, and none except root the secrets.

@@ -20,6 +20,11 @@ export const explainCommand: ProgramCommand = {
   flags: [
     ...CONFIG_FLAGS,
     { name: 'as', value: 'ACCOUNT', help: 'Account to send the request as; anonymous by default.' },
+    {
+      name: 'token',
+      value: 'ID',
+      help: 'The id of a token to send in place of an account, as portico token list shows it.',
+    },
     { name: 'body', value: 'JSON', help: 'Request body; none by default.' },
     FORMAT_FLAG,
   ],
@@ -27,10 +32,14 @@ export const explainCommand: ProgramCommand = {
   run: async (line, io) => {
     const [method, target] = line.args.length === 1 ? ['GET', line.args[0] ?? ''] : line.args;
     const body = line.last('body');
+    const token = line.last('token');
+    if (token !== undefined && line.last('as') !== undefined)
+      throw new UsageError('explain: --as and --token cannot be used together');
     const request = {
       method: methodOf(method ?? ''),
       target: targetOf(target ?? '', io.product),
       as: line.last('as'),
+      token,
       ...(body !== undefined && { body, headers: { 'Content-Type': 'application/json' } }),
     };
     const json = wantsJson(line);
@@ -56,7 +65,7 @@ function targetOf(text: string, product: ProgramIo['product']): string {
   );
 }
 
-function explainJson({ method, target, as }: ExplainRequest, steps: readonly ExplainStep[]): string {
+function explainJson({ method, target, as, token }: ExplainRequest, steps: readonly ExplainStep[]): string {
   const verdict = steps.findLast(({ name }) => name === 'verdict')?.text ?? null;
-  return jsonDocument('explanation', { request: { method, target, as: as ?? null }, verdict, steps });
+  return jsonDocument('explanation', { request: { method, target, as: as ?? null, ...(token !== undefined && { token }) }, verdict, steps });
 }

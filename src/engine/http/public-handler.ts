@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { GatewayError } from '../errors/gateway-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Cancellation } from '../model/arrival.ts';
-import { countedAs } from '../model/principal.ts';
+import { countedAs, type Principal } from '../model/principal.ts';
 import { createTrace, type Trace } from '../model/trace.ts';
 import type { CompiledGateway } from '../pipeline/compiled-gateway.ts';
 import { authenticateAt, dispatch, type Dispatched } from '../pipeline/dispatch.ts';
@@ -222,6 +222,8 @@ export interface TakenRequest {
   readonly path: string;
   /** The raw query, without the question mark. */
   readonly query: string | undefined;
+  /** The address of the client, as seen through trusted proxies. */
+  readonly clientAddress: string;
   /** Returns the value of a header, whose name is given in small letters. */
   header(name: string): string | undefined;
   /**
@@ -237,6 +239,7 @@ export interface TakenRequest {
 
 /** The caller of a request that a feature serves itself. */
 export interface TakenBy {
+  readonly principal: Principal;
   /** The text under which limits count the caller. */
   readonly countedAs: string;
   /** Returns whether the caller certainly may use an operation. */
@@ -258,6 +261,7 @@ export function takenRequest(
     method: arrival.method,
     path,
     query,
+    clientAddress: arrival.clientAddress,
     header: (name) => req.headers[name]?.toString(),
     async authenticate() {
       const { gateway, clock } = latest();
@@ -270,6 +274,7 @@ export function takenRequest(
       });
       const grants = gateway.grantsOf(principal);
       return {
+        principal,
         countedAs: countedAs(principal),
         mayUse: (operation) =>
           gateway.mayUse(operation, grants) && principal.access?.useFor?.(operation, arrival.clientAddress) !== false,

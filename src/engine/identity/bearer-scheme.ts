@@ -17,7 +17,10 @@ export function bearerScheme<Own extends Credential>(
       return token === undefined ? undefined : read(token, `Bearer ${token}`);
     },
     // RFC 6750 §3.1: a request without a token gets no error code.
-    challenge: (realm, refused) =>
-      `Bearer realm="${realm.replaceAll(/[\\"]/g, String.raw`\$&`)}"${refused === undefined ? '' : ', error="invalid_token"'}`,
+    challenge: (realm, refused) => challengeOf(realm, refused && 'invalid_token'),
+    insufficient: (realm) => challengeOf(realm, 'insufficient_scope'),
   };
 }
+
+const challengeOf = (realm: string, error?: string) =>
+  `Bearer realm="${realm.replaceAll(/[\\"]/g, String.raw`\$&`)}"${error === undefined ? '' : `, error="${error}"`}`;

@@ -110,6 +110,7 @@ function authenticatorWith(verifiers: readonly Verifier[], shared: SharedParts):
     options.realm,
   );
   const passed = { enforce: passedAt('enforce'), report: passedAt('report') };
+  const scopeChallenges = new Map(verifiers.map((one) => [one, one.scheme.insufficient?.(options.realm)]));
 
   /**
    * Returns the caller of a fresh credential. Others may have the same memory, so what a verifier has accepted that is not
@@ -143,7 +144,7 @@ function authenticatorWith(verifiers: readonly Verifier[], shared: SharedParts):
     });
     if (level === 'off') return unverified('off');
     const verified = ({ name, access }: { readonly name: string; readonly access?: Access | undefined }) => ({
-      principal: principals.verified(name, credential.authorization, access),
+      principal: principals.verified(name, credential.authorization, access, scopeChallenges.get(verifier)),
     });
     const known = recognized(credential.authorization, now);
     if (known !== undefined) return verified(known);
@@ -184,11 +185,18 @@ function authenticatorWith(verifiers: readonly Verifier[], shared: SharedParts):
       const caller = header === undefined || level === 'off' ? undefined : recognized(header, now, input.connection);
       if (caller !== undefined && level !== 'off') {
         const audience = caller.audience + suffixOf(hash, other);
-        const { name, access } = caller;
+        const { name, access, verifier } = caller;
         const principal: Principal =
           access === undefined
             ? { kind: 'verified', name, audience, authorization: header }
-            : { kind: 'verified', name, audience, authorization: access.authorization, access };
+            : {
+                kind: 'verified',
+                name,
+                audience,
+                authorization: access.authorization,
+                access,
+                scopeChallenge: scopeChallenges.get(verifier),
+              };
         return { principal, trace: passed[level].verified };
       }
       const principals = createPrincipals(hash, header, other);
@@ -247,7 +255,7 @@ function toResult({ level }: AuthenticationInput, principal: Principal, reason?:
 
 /** Creates a request's possible principals, each with the audience for its stored responses. */
 interface Principals {
-  verified(name: string, authorization: string, access: Access | undefined): Principal;
+  verified(name: string, authorization: string, access: Access | undefined, scopeChallenge?: string): Principal;
   /** `withheld` is true if the credential must not be sent upstream. */
   unverified(name: string | undefined, withheld?: true): Principal;
   anonymous(): Principal;
@@ -260,11 +268,11 @@ interface Principals {
 function createPrincipals(hash: KeyedHash, header: string | undefined, other: string | undefined): Principals {
   const suffix = suffixOf(hash, other);
   return {
-    verified: (name, authorization, access) => ({
+    verified: (name, authorization, access, scopeChallenge) => ({
       kind: 'verified',
       name,
       audience: verifiedAudience(name, access) + suffix,
-      ...(access === undefined ? { authorization } : { authorization: access.authorization, access }),
+      ...(access === undefined ? { authorization } : { authorization: access.authorization, access, scopeChallenge }),
     }),
     unverified: (name, withheld) => ({
       kind: 'unverified',

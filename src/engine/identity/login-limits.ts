@@ -5,9 +5,10 @@ import type { IdentityOptions } from './identity-options.ts';
 export interface LoginLimits {
   /**
    * Counts an attempt as failed before it is made, so that parallel attempts cannot exceed the limits, on however many
-   * gateways. Never rejects. `name` is undefined if it is not known before the credential is verified.
+   * gateways. Never rejects. `name` is undefined if it is not known before the credential is verified. `claim` is what
+   * such a credential claims to be; nobody can guess it, so it is not limited across networks.
    */
-  begin(network: string, name: string | undefined): Soon<LoginAttempt>;
+  begin(network: string, name: string | undefined, claim?: string): Soon<LoginAttempt>;
 }
 
 /** An attempt that was either counted or refused. */
@@ -39,12 +40,12 @@ const namesPerNetwork = (maxPairs: number) => Math.min(maxPairs, Math.max(MIN_NA
  */
 export function createLoginLimits(windows: SlidingWindows, options: IdentityOptions['failures']): LoginLimits {
   const { limit, limitPerName, windowSeconds, trustSeconds, maxPairs } = options;
-  const windowsOf = (network: string, name: string | undefined): readonly EventWindow[] => [
-    // Without a name, all attempts of a network count together, and none of them counts for other networks.
+  const windowsOf = (network: string, name: string | undefined, claim = ''): readonly EventWindow[] => [
+    // Without a name, no attempt counts for other networks, and without a claim, all attempts of a network count together.
     ...(name === undefined
       ? []
       : [{ name: 'name', texts: [name], limit: limitPerName, unlessTrusted: 'pair' } satisfies EventWindow]),
-    { name: 'pair', texts: [network, name ?? ''], limit },
+    { name: 'pair', texts: [network, name ?? claim], limit },
     { name: 'network', texts: [network], limit: namesPerNetwork(maxPairs), counts: 'pair' },
   ];
   const attemptOf = ({ waitMs, withdraw, trust }: Awaited<ReturnType<SlidingWindows['add']>>): LoginAttempt => ({
@@ -53,8 +54,8 @@ export function createLoginLimits(windows: SlidingWindows, options: IdentityOpti
     loggedIn: () => trust('pair', trustSeconds * 1000),
   });
   return {
-    begin(network, name) {
-      const event = windows.add(windowsOf(network, name), windowSeconds * 1000);
+    begin(network, name, claim) {
+      const event = windows.add(windowsOf(network, name, claim), windowSeconds * 1000);
       return event instanceof Promise ? event.then(attemptOf) : attemptOf(event);
     },
   };

@@ -4,6 +4,8 @@ import { type Authenticator, createAuthenticator } from './create-authenticator.
 import type { IdentityOptions } from './identity-options.ts';
 import type { LoginLimits } from './login-limits.ts';
 import type { Revocations } from './revocations.ts';
+import { createUpstreamPasswords, type UpstreamPasswords } from './upstream-passwords.ts';
+import { upstreamVerifier } from './upstream-verifier.ts';
 import type { Probe, VerifierParts } from './verifier.ts';
 import { verifierOf } from './verifiers.ts';
 import type { KeyedHash } from './verify-credential.ts';
@@ -38,6 +40,15 @@ export function openAuthenticator(settings: IdentitySettings, { memory, ...parts
   const { authentication } = settings;
   const verifiers = [verifierOf(authentication).open(verifierParts(settings, parts))];
   return createAuthenticator({ options: authentication, verifiers, ...memory });
+}
+
+/** Creates what asks the upstream whether passwords are right. Where the gateway sends no probes, it never can tell. */
+export function openUpstreamPasswords(
+  settings: IdentitySettings,
+  { memory, ...parts }: AuthenticatorParts,
+): UpstreamPasswords {
+  const verifier = upstreamVerifier.open(verifierParts(settings, parts));
+  return createUpstreamPasswords({ verifier, options: settings.authentication, ...memory, clock: parts.clock });
 }
 
 /**

@@ -6,8 +6,15 @@ import type { Sharing } from '../sharing/sharing.ts';
 import { createVerifierTests, type VerifierTests } from './verifier-tests.ts';
 import type { Authenticator } from './create-authenticator.ts';
 import { createLoginLimits, type LoginLimits } from './login-limits.ts';
-import { type IdentitySettings, isPassive, openAuthenticator, refusesByIdentity } from './open-authenticator.ts';
+import {
+  type IdentitySettings,
+  isPassive,
+  openAuthenticator,
+  openUpstreamPasswords,
+  refusesByIdentity,
+} from './open-authenticator.ts';
 import { createRevocations, type Revocations } from './revocations.ts';
+import type { UpstreamPasswords } from './upstream-passwords.ts';
 import type { Probe, VerifierParts } from './verifier.ts';
 import { verifierOf } from './verifiers.ts';
 import { createKeyedHash, type KeyedHash } from './verify-credential.ts';
@@ -75,6 +82,26 @@ export const authenticator: Service<Authenticator, IdentityNeeds> = {
     loginLimits: limits,
     ...rest
   }) => openAuthenticator(settings, { roles, probe, clock, memory: { hash, limits, revocations: rest.revocations } }),
+};
+
+/** Asks the upstream whether passwords are right. */
+export const upstreamPasswords: Service<UpstreamPasswords, IdentityNeeds> = {
+  dependsOn: ({ settings, start: { address } }) => [
+    settings.authentication,
+    isPassive(settings),
+    address,
+    settings.upstream.sessionCookies,
+  ],
+  start: ({
+    settings,
+    start: { roles },
+    clock,
+    credentialProbe: probe,
+    credentialHash: hash,
+    loginLimits: limits,
+    ...rest
+  }) =>
+    openUpstreamPasswords(settings, { roles, probe, clock, memory: { hash, limits, revocations: rest.revocations } }),
 };
 
 /** The tests of the verifier. A reload tests a new verifier before it is used for requests. */

@@ -12,6 +12,11 @@ export interface Credential {
   readonly authorization: string;
   /** The caller's name. Undefined if only the verifier can tell it, as for a token. */
   readonly name: string | undefined;
+  /**
+   * What a credential without a name claims to be, such as one of the tokens. Failed attempts are counted for each claim,
+   * so that wrong credentials do not block others of the same network. Never secret, and never the name of a caller.
+   */
+  readonly claim?: string;
 }
 
 /** An authentication scheme (RFC 9110 §11.1): how a credential is written, and how clients are asked for one. */
@@ -28,6 +33,11 @@ export interface Scheme<Own extends Credential = Credential> {
    * Undefined if it had none.
    */
   challenge(realm: string, refused?: 'malformed' | 'invalid'): string;
+  /**
+   * Returns the challenge of a 403 for a verified caller whose credential grants too little. Undefined if the scheme has
+   * none.
+   */
+  insufficient?(realm: string): string;
 }
 
 /**

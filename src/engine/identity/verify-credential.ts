@@ -85,7 +85,8 @@ export function createCredentialCheck(parts: CredentialCheckParts): CredentialCh
     const known = memory.recall(key, now) !== 'unknown';
     // A caller with a known credential is not limited. A person who guesses passwords for a name therefore cannot lock
     // out its rightful user.
-    const begun = known ? undefined : limits.begin(network, credential.name && canonicalName(credential.name));
+    const { name, claim } = credential;
+    const begun = known ? undefined : limits.begin(network, name && canonicalName(name), claim);
     const login = begun instanceof Promise ? await begun : begun;
     if (login?.limited !== undefined) return { kind: 'limited', ...login.limited };
     const before = forgotten;

@@ -2,10 +2,10 @@
 export interface ActionOrigin {
   /**
    * How the operator was recognized: as an `operator` with a password, by the `token`, or by neither
-   * (`loopback without token`). `unknown` is somebody who was refused, and
-   * `portico` is the gateway itself. `process` is whoever controls the gateway's process or its files.
+   * (`loopback without token`). `unknown` is somebody who was refused, `caller` the holder of a credential on the public
+   * side, `portico` the gateway itself, and `process` whoever controls the gateway's process or its files.
    */
-  readonly actor: 'token' | 'operator' | 'loopback without token' | 'unknown' | 'process' | 'portico';
+  readonly actor: 'token' | 'operator' | 'loopback without token' | 'unknown' | 'process' | 'portico' | 'caller';
   /** The operator's name. It is verified only if the actor is an `operator`. */
   readonly by?: string | undefined;
   /** The network address from which the admin side received the request. */

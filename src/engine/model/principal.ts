@@ -16,7 +16,16 @@ export interface Principal {
   readonly authorization: string | undefined;
   /** What the credential lets the caller do. Undefined if that is what the caller's account may do. */
   readonly access?: Access | undefined;
+  /**
+   * The `WWW-Authenticate` value of a response that refuses the caller because its credential grants too little (RFC 6750
+   * §3.1). Undefined for passwords.
+   */
+  readonly scopeChallenge?: string | undefined;
 }
+
+/** Returns the headers of a response that refuses a verified caller because its credential grants too little. */
+export const scopeHeaders = ({ scopeChallenge }: Pick<Principal, 'scopeChallenge'>): Record<string, string> =>
+  scopeChallenge === undefined ? {} : { 'WWW-Authenticate': scopeChallenge };
 
 /**
  * What a credential other than the caller's password lets its caller do. The same object stands for the same access, so

@@ -15,6 +15,11 @@ export interface ExplainRequest {
   /** The name of the caller's account, whose credential is assumed to be valid. Undefined for an anonymous caller. */
   readonly as?: string | undefined;
   /**
+   * In place of the account, what a Bearer credential contains. It is assumed to be valid, so what only identifies it is
+   * enough.
+   */
+  readonly token?: string | undefined;
+  /**
    * The caller's password. It is needed only if the gateway does not verify callers: pages and page counts of unverified
    * callers are remembered for their exact credentials.
    */

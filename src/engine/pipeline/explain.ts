@@ -115,10 +115,11 @@ function allowed(entry: string | undefined): ExplainStep[] {
   return entry === undefined ? [] : [step('to allow it', entry)];
 }
 
-function describeCaller({ request: { as }, trace }: Ended): string {
-  if (as === undefined) return 'anonymous';
+function describeCaller({ request: { as, token }, trace }: Ended): string {
+  const name = token === undefined ? as : (trace.caller ?? 'the holder of the token');
+  if (name === undefined) return 'anonymous';
   const { principal = 'verified' } = trace.authentication ?? {};
-  return `${as} (${principal === 'none' ? 'refused' : principal})`;
+  return `${name} (${principal === 'none' ? 'refused' : principal})`;
 }
 
 function describeVerdict({ dryRun, trace, outcome }: Ended): string {
@@ -165,10 +166,10 @@ function describePlan(
   ];
 }
 
-function describeCredential({ operation, checks }: Plan, { request: { as, password }, trace }: Ended): string {
-  if (as !== undefined) {
+function describeCredential({ operation, checks }: Plan, { request: { as, token, password }, trace }: Ended): string {
+  if (as !== undefined || token !== undefined) {
     if (trace.authentication?.principal === 'verified') return 'treated as verified';
-    const isUnknown = trace.authentication?.principal === 'unverified' && password === undefined;
+    const isUnknown = trace.authentication?.principal === 'unverified' && password === undefined && token === undefined;
     return isUnknown ? 'not verified; pages and page counts remembered for it are unknown' : 'not verified';
   }
   const needed = operation.needsCredential
@@ -301,7 +302,7 @@ function undocumentedEntry(
 /** Returns an entry that would let a denied caller use an operation if added to the roles file or the configuration. */
 function grantEntry(
   operation: Operation,
-  { principal: { kind, name }, grants: { roles, denied, spells } }: Exchange,
+  { principal: { kind, name, access }, grants: { roles, denied, spells } }: Exchange,
   { missing }: Extract<Decision, { verdict: 'denied' }>,
   disabledBy: string | undefined,
 ): string {
@@ -312,6 +313,8 @@ function grantEntry(
   const terms = lackedTerms(operation.requires, new Set(missing));
   // A node is owned only by its author, so no configuration entry can grant ownership.
   if (terms === undefined || terms.length === 0) return levelEntry(operation, 'permissions');
+  if (access?.only !== undefined)
+    return `a credential whose scope contains ${terms.map((term) => quoted(Object.values(term).join(''))).join(' and ')}`;
   const named = (key: 'permission' | 'group' | 'flag') =>
     terms.flatMap((term) => (key in term ? [quoted(Object.values(term).join(''))] : []));
   const role = roles[0] ?? (kind === 'anonymous' ? 'anonymous' : 'NAME');

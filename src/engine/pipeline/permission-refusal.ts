@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors/gateway-error.ts';
 import { undecidedRefusal } from '../identity/refusals.ts';
 import { type Operation, PERMISSION_DENIED, type Requirement } from '../model/operation.ts';
-import type { Principal } from '../model/principal.ts';
+import { type Principal, scopeHeaders } from '../model/principal.ts';
 import type { Trace } from '../model/trace.ts';
 import { documentedText } from './request-refusal.ts';
 
@@ -50,7 +50,7 @@ export function permissionRefusal(
   const [first = ''] = missing;
   const own = PLAIN_WORDS[first] ?? `You need ${needed || `the permission "${first}"`} to do this.`;
   const text = operation === undefined ? own : documentedText(operation, 403, { keyword: PERMISSION_DENIED }, own);
-  return new GatewayError('permission_denied', text, { details });
+  return new GatewayError('permission_denied', text, { details, headers: scopeHeaders(principal) });
 }
 
 type TermKind = 'permission' | 'group' | 'flag';

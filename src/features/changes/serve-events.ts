@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../../engine/errors/gateway-error.ts';
 import type { PublicMiddleware } from '../../engine/http/public-app.ts';
-import type { TakenRequest } from '../../engine/http/public-handler.ts';
+import type { TakenBy, TakenRequest } from '../../engine/http/public-handler.ts';
+import { scopeHeaders } from '../../engine/model/principal.ts';
 import { RedisUnavailable } from '../../engine/sharing/redis/connect-redis.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { atomFeed } from './atom.ts';
@@ -90,7 +91,7 @@ async function atom(
 ): Promise<void> {
   const lineage = lineageOf();
   const caller = await request.authenticate();
-  if (!caller.mayUse(operation.id)) throw denied(operation.id);
+  if (!caller.mayUse(operation.id)) throw denied(caller, operation.id);
   const events = await store.latest(operation.id, ATOM_ENTRIES);
   const self = `${publicBasePath}${base}${operation.id}.atom`;
   const body = atomFeed({ list: operation.id, summary: operation.summary, lineage, at: clock(), self }, events);
@@ -108,7 +109,7 @@ async function stream(request: TakenRequest, res: ServerResponse, parts: ServePa
   const { store, lists, subscribers } = parts;
   const lineage = parts.lineage();
   const caller = await request.authenticate();
-  if (!lists.some(({ operation }) => caller.mayUse(operation.id))) throw denied('any of the lists');
+  if (!lists.some(({ operation }) => caller.mayUse(operation.id))) throw denied(caller, 'any of the lists');
   const query = new URLSearchParams(request.query);
   const unknown = [...query.keys()].find((name) => name !== 'kinds' && name !== 'after');
   if (unknown !== undefined)
@@ -163,11 +164,12 @@ const invalid = (place: string, name: string, message: string) =>
     details: [{ in: place, name, message }],
   });
 
-const denied = (what: string) =>
+const denied = ({ principal }: TakenBy, what: string) =>
   new GatewayError('permission_denied', 'You may not read these events.', {
     details: [
       {
         message: `the roles file does not give you the permissions for ${what}; callers who are not in it have those of roles.unmapped`,
       },
     ],
+    headers: scopeHeaders(principal),
   });

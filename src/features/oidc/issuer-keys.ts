@@ -23,6 +23,8 @@ type Parts = Pick<OidcOptions, 'keysSeconds' | 'refetchSeconds' | 'timeoutMs'> &
   readonly issuer: string;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Called after each fetch. */
+  readonly onFetched: (outcome: 'fetched' | 'failed') => void;
 };
 
 /** The maximum size of what an issuer sends. */
@@ -32,7 +34,7 @@ const MAX_BYTES = 262_144;
  * Creates the keys of an issuer, which names their address in its configuration (OpenID Connect Discovery 1.0 §4). However
  * many tokens arrive, and whether or not the issuer responds, it is asked at most once in `refetchSeconds`.
  */
-export function createIssuerKeys({ issuer, clock, logger, ...limits }: Parts): IssuerKeys {
+export function createIssuerKeys({ issuer, clock, logger, onFetched, ...limits }: Parts): IssuerKeys {
   const closed = new AbortController();
   let keys: FindKey | undefined;
   let fetchedAt = -Infinity;
@@ -71,9 +73,11 @@ export function createIssuerKeys({ issuer, clock, logger, ...limits }: Parts): I
       // jose checks the form of the set, and of a key when it is used.
       keys = createLocalJWKSet((await read(address)) as JSONWebKeySet);
       fetchedAt = clock();
+      onFetched('fetched');
       if (isFailing) logger.info({ oidc: { issuer } }, 'the keys of the issuer could be fetched again');
       isFailing = false;
     } catch (error) {
+      if (!closed.signal.aborted) onFetched('failed');
       if (!isFailing && !closed.signal.aborted)
         logger.warn({ oidc: { issuer }, err: error }, 'the keys of the issuer cannot be fetched');
       isFailing = true;
@@ -86,9 +90,11 @@ export function createIssuerKeys({ issuer, clock, logger, ...limits }: Parts): I
       const isDue = keys === undefined || missing || now - fetchedAt >= limits.keysSeconds * 1000;
       if (fetching === undefined && isDue && now - triedAt >= limits.refetchSeconds * 1000)
         fetching = fetchKeys().finally(() => (fetching = undefined));
-      if (isDue) await fetching;
-      // Keys that are too old are not used, because the issuer may have withdrawn them. A short outage does no harm.
-      return clock() - fetchedAt < limits.keysSeconds * 2000 ? keys : undefined;
+      // Keys that are too old are not used, because the issuer may have withdrawn them. A short outage does no harm, and
+      // nobody waits for an issuer that hangs while the keys are good enough.
+      const areUsable = () => clock() - fetchedAt < limits.keysSeconds * 2000;
+      if (keys === undefined || missing || !areUsable()) await fetching;
+      return areUsable() ? keys : undefined;
     },
     close: () => closed.abort(),
   };

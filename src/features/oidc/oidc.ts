@@ -1,7 +1,8 @@
 import type { ConfigProblem } from '../../engine/config/settings.ts';
 import type { Feature } from '../../engine/feature.ts';
 import { closestName } from '../../lib/closest-name.ts';
-import { jwtVerifier } from './jwt-verifier.ts';
+import { jwtVerifiers } from './jwt-verifier.ts';
+import { OIDC_METRICS, registerOidcMetrics } from './oidc-metrics.ts';
 import { options } from './options.ts';
 import { isTrustworthy } from './trustworthy.ts';
 
@@ -9,6 +10,7 @@ import { isTrustworthy } from './trustworthy.ts';
 export const oidc = {
   name: 'oidc',
   options,
+  metrics: OIDC_METRICS,
   // A walk sends requests of its own, with a password.
   forWalk: (given) => ({ ...given, issuers: [] }),
   check: ({ issuers }) =>
@@ -39,28 +41,53 @@ export const oidc = {
       'lets clients in with tokens, but there is no credential for the upstream, so they get a 501: set upstream.credentials to a service account';
     return [...unknown, { pointer: '/oidc/issuers', message }];
   },
-  start({ options: { issuers, maxTokenBytes, ...limits }, clock, logger, settings }) {
+  start({ options: { issuers, maxTokenBytes, ...limits }, clock, logger, settings, metrics }) {
     if (issuers.length === 0) return undefined;
+    const counts = registerOidcMetrics(
+      metrics,
+      issuers.map(({ issuer }) => issuer),
+    );
     let issuersAtWork: Awaited<ReturnType<typeof trust>> | undefined;
     // The library is loaded only if there are issuers, because it takes a while.
     const trust = async () => {
-      const [{ createIssuerKeys }, { createVerifyJwt }] = await Promise.all([
+      const [{ createIssuerKeys }, { createJwts }] = await Promise.all([
         import('./issuer-keys.ts'),
         import('./verify-jwt.ts'),
       ]);
       const trusted = issuers.map((one) =>
-        Object.assign({}, one, { keys: createIssuerKeys({ ...limits, issuer: one.issuer, clock, logger }) }),
+        Object.assign({}, one, {
+          keys: createIssuerKeys({
+            ...limits,
+            issuer: one.issuer,
+            clock,
+            logger,
+            onFetched: (outcome) => counts.fetched(one.issuer, outcome),
+          }),
+        }),
       );
-      return { trusted, verify: createVerifyJwt(trusted, clock) };
+      return { trusted, jwts: createJwts(trusted, clock) };
     };
     return {
-      verifiers: [
-        jwtVerifier(async (token) => {
-          // `open` comes before the first request.
-          if (issuersAtWork === undefined) throw new Error('the feature is not open');
-          return issuersAtWork.verify(token);
-        }, maxTokenBytes),
-      ],
+      verifiers: jwtVerifiers(
+        {
+          async verify(token) {
+            // `open` comes before the first request.
+            if (issuersAtWork === undefined) throw new Error('the feature is not open');
+            const verification = await issuersAtWork.jwts.verify(token);
+            counts.verified(verification.kind === 'busy' ? 'unavailable' : verification.kind);
+            return verification;
+          },
+          claimOf: (token) => issuersAtWork?.jwts.claimOf(token),
+        },
+        maxTokenBytes,
+      ),
+      passiveVerifiers: jwtVerifiers(
+        {
+          verify: async (token) => issuersAtWork?.jwts.examine(token) ?? { kind: 'invalid' },
+          claimOf: (token) => issuersAtWork?.jwts.claimOf(token),
+        },
+        maxTokenBytes,
+      ),
       async open() {
         issuersAtWork = await trust();
       },

@@ -1,5 +1,6 @@
 import type { ErrorKind } from '../../engine/errors/catalogue.ts';
 import { GatewayError } from '../../engine/errors/gateway-error.ts';
+import { scopeHeaders } from '../../engine/model/principal.ts';
 import { createTraceSlot } from '../../engine/model/trace-slot.ts';
 import type { KnownRequest } from '../../engine/pipeline/exchange.ts';
 import type { FeatureStage, Stage } from '../../engine/pipeline/stage.ts';
@@ -51,6 +52,8 @@ function admit(
   if (networks !== undefined && !isInNetworks(arrival.clientAddress, networks))
     throw new GatewayError(TOKEN_NOT_ALLOWED, 'This token is not accepted from the address of the client.');
   if (operations !== undefined && (operation === undefined || !operations.includes(operation)))
-    throw new GatewayError(TOKEN_NOT_ALLOWED, 'This token is not accepted for this operation.');
+    throw new GatewayError(TOKEN_NOT_ALLOWED, 'This token is not accepted for this operation.', {
+      headers: scopeHeaders(principal),
+    });
   if (!isPassive) tokens.noteUse(used);
 }

@@ -20,8 +20,10 @@ export interface TokenManager {
   revoke(id: string): TokenRecord | Unchanged;
   /** Creates a token with the same grant. The old one ends after `overlapHours`. */
   rotate(id: string, overlapHours: number, days: number | undefined): IssuedToken | Unchanged;
+  /** Returns a token that is still valid. */
+  valid(id: string): TokenRecord | Unchanged;
   /** Stores the caller's password with a token. `password` undefined removes it. Undefined if no key is configured. */
-  readonly enroll: ((id: string, password: string | undefined) => TokenRecord | Unchanged) | undefined;
+  readonly setPassword: ((id: string, password: string | undefined) => TokenRecord | Unchanged) | undefined;
   /** Seals the stored passwords again that were sealed with the previous key. */
   reseal(): void;
 }
@@ -50,7 +52,6 @@ export function createTokenManager(parts: {
     return { record, text: formatToken(token) };
   }
 
-  /** Returns a token that is still valid. */
   function valid(id: string): TokenRecord | Unchanged {
     const record = store.get(id);
     if (record === undefined) return 'unknown';
@@ -81,7 +82,8 @@ export function createTokenManager(parts: {
         store.change(id, { retiresAt: Math.min(old.retiresAt ?? Infinity, now + overlapHours * HOUR_MS) });
       return issued;
     },
-    enroll:
+    valid,
+    setPassword:
       passwords &&
       ((id, password) => change(id, { sealed: password === undefined ? undefined : passwords.seal(id, password) })),
     reseal() {

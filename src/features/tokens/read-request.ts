@@ -4,7 +4,7 @@ import { containsCredential } from '../../engine/privacy/secret-text.ts';
 import { DAY_MS } from '../../lib/clock.ts';
 import { closestName } from '../../lib/closest-name.ts';
 import { isPlainObject, type PlainObject } from '../../lib/plain-object.ts';
-import { isTokenId } from './token-format.ts';
+import { containsToken, isTokenId } from './token-format.ts';
 import { isCallerName, isNetwork, LIMITS, type TokenGrant } from './token-record.ts';
 
 /** An error in one member of an operator's request. */
@@ -109,17 +109,29 @@ export function readEnrollment(
 ): { readonly id: string; readonly password: string } | readonly TokenFault[] {
   return readWith(body, ['id', 'password'], (members, fault) => {
     const id = idOf(members['id'], fault);
-    const { password } = members;
-    // RFC 7617 §2 forbids control characters.
-    const isPassword =
-      typeof password === 'string' &&
-      password !== '' &&
-      password.length <= MAX_PASSWORD &&
-      !/\p{Cc}/u.test(password) &&
-      !password.startsWith('ptk_');
-    if (!isPassword) fault('password', `The password must have 1 to ${MAX_PASSWORD} characters, and not be a token.`);
-    return id === undefined || !isPassword ? undefined : { id, password };
+    const password = passwordOf(members['password'], fault);
+    return id === undefined || password === undefined ? undefined : { id, password };
   });
+}
+
+/** Reads a caller's request to enroll its own password. */
+export function readOwnPassword(body: unknown): { readonly password: string } | readonly TokenFault[] {
+  return readWith(body, ['password'], (members, fault) => {
+    const password = passwordOf(members['password'], fault);
+    return password === undefined ? undefined : { password };
+  });
+}
+
+function passwordOf(value: unknown, fault: AddFault): string | undefined {
+  const isPassword =
+    typeof value === 'string' &&
+    value !== '' &&
+    value.length <= MAX_PASSWORD &&
+    // RFC 7617 §2 forbids control characters.
+    !/\p{Cc}/u.test(value) &&
+    !containsToken(value);
+  if (isPassword) return value;
+  return fault('password', `The password must have 1 to ${MAX_PASSWORD} characters, and not be a token.`);
 }
 
 function idOf(value: unknown, fault: AddFault): string | undefined {

@@ -2,10 +2,11 @@ import { type AdminClient, type CommandTools, refusalFailure, warnIfUnstored } f
 import { type ActionFlags, checkAction } from '../../lib/action-flags.ts';
 import { type Command, CommandFailure, type CommandIo, type CommandLine, EXIT, UsageError } from '../../lib/command.ts';
 import { DAY_MS, HOUR_MS } from '../../lib/clock.ts';
-import { choiceFlag, parsePeriod } from '../../lib/flag-values.ts';
+import { choiceFlag, parsePeriod, parseSince } from '../../lib/flag-values.ts';
 import { jsonDocument } from '../../lib/json-document.ts';
 import { membersOf } from '../../lib/plain-object.ts';
 import { readSecretFile } from '../../lib/secret-file.ts';
+import { textTable } from '../../lib/text-table.ts';
 import { resolve } from 'node:path';
 import type { ShownToken } from './tokens-routes.ts';
 
@@ -39,7 +40,7 @@ export const tokenCommand = (tools: CommandTools): Command => ({
     {
       name: 'expires',
       value: 'TIME',
-      help: 'create, rotate: after how long the token ends, for example 12h or 90d. rotate: as long as before by default.',
+      help: 'create, rotate: after how long the token ends, such as 12h or 90d, or on which day, such as 2027-01-31. rotate: as long as before by default.',
     },
     {
       name: 'operations',
@@ -70,7 +71,7 @@ export const tokenCommand = (tools: CommandTools): Command => ({
   ],
   notes: [
     'A new token is written to standard output, once. The gateway stores only a keyed hash of it.',
-    'enroll stores the password of the account, encrypted, for operations that need it; see docs/tokens.md.',
+    'enroll stores the password of the account, encrypted, for operations that need it, once the upstream has accepted it. The holder of the token can do this, too; see docs/tokens.md.',
     ...tools.adminNotes,
     'Example: portico token create --for alice --scope "View the questions list" --expires 90d --note "chat bot"',
     'Example: portico token rotate 0123456789abcdef --overlap 2h',
@@ -113,7 +114,7 @@ interface AdminRequest {
 /** Builds the request. The gateway checks the values. */
 function requestOf(action: string, id: string | undefined, line: CommandLine, io: CommandIo): AdminRequest {
   if (action === 'list') return { path: '/tokens' };
-  if (action === 'create') return { path: '/tokens', body: newToken(line) };
+  if (action === 'create') return { path: '/tokens', body: newToken(line, Date.now()) };
   if (action === 'enroll') return { path: '/tokens/enroll', body: { id, password: passwordFrom(line, io) } };
   if (action !== 'rotate') return { path: `/tokens/${action}`, body: { id } };
   const expires = line.last('expires');
@@ -123,12 +124,12 @@ function requestOf(action: string, id: string | undefined, line: CommandLine, io
     body: {
       id,
       ...(overlap !== undefined && { overlapHours: overlap === '0' ? 0 : periodOf(line, 'overlap') / HOUR_MS }),
-      ...(expires !== undefined && { expiresDays: periodOf(line, 'expires') / DAY_MS }),
+      ...(expires !== undefined && { expiresDays: daysOf(line, Date.now()) }),
     },
   };
 }
 
-function newToken(line: CommandLine): object {
+function newToken(line: CommandLine, now: number): object {
   for (const flag of ['for', 'scope', 'expires'])
     if (line.last(flag) === undefined) throw new UsageError(`token create requires --${flag}`);
   const listOf = (flag: string) => {
@@ -138,11 +139,21 @@ function newToken(line: CommandLine): object {
   return {
     for: line.last('for'),
     scope: line.all('scope'),
-    expiresDays: periodOf(line, 'expires') / DAY_MS,
+    expiresDays: daysOf(line, now),
     ...listOf('operations'),
     ...listOf('networks'),
     note: line.last('note'),
   };
+}
+
+/** Returns after how many days a token ends, which the flag states as a period or as a day. */
+function daysOf(line: CommandLine, now: number): number {
+  const text = line.last('expires') ?? '';
+  const day = /^\d{4}-\d{2}-\d{2}/.test(text) ? parseSince(text, now) : undefined;
+  const period = day === undefined ? parsePeriod(text) : day - now;
+  if (period !== undefined && period > 0) return period / DAY_MS;
+  const reason = day === undefined ? 'must be a time such as 12h or 90d, or a day such as 2027-01-31' : 'has passed';
+  throw new UsageError(`--expires ${text}: ${reason}`);
 }
 
 function periodOf(line: CommandLine, flag: string): number {
@@ -176,10 +187,27 @@ async function send(admin: AdminClient, { path, body: request }: AdminRequest): 
 function list({ tokens = [] }: TokensBody, format: string, line: CommandLine, io: CommandIo): number {
   const shown = line.last('all') === undefined ? tokens.filter(({ state }) => state === 'valid') : tokens;
   if (format === 'json') io.out(jsonDocument('tokens', { tokens: shown }));
-  else if (shown.length === 0) io.err('There are no tokens.');
-  else for (const token of shown) io.out(tokenLine(token));
+  else if (shown.length > 0) textTable([COLUMNS, ...shown.map(cellsOf)]).forEach(io.out);
+  else io.err(tokens.length === 0 ? 'There are no tokens.' : 'No tokens are valid. --all shows those that have ended.');
   return EXIT.ok;
 }
+
+const COLUMNS = ['id', 'for', 'state', 'ends', 'last used', 'scope', 'restrictions', 'note'];
+
+const cellsOf = (token: ShownToken) => {
+  const { id, for: caller, scope, state, ends, lastUsed, note = '' } = token;
+  const used = lastUsed === undefined ? 'never' : minuteOf(lastUsed);
+  return [id, caller, state, minuteOf(ends), used, scope.join(', '), restrictionsOf(token).join('; '), note];
+};
+
+/** Returns a time without its seconds. */
+const minuteOf = (instant: string) => instant.replace(/:\d\d\.\d+Z$/, 'Z');
+
+const restrictionsOf = ({ operations, networks, enrolled }: ShownToken): readonly string[] => [
+  ...(operations === undefined ? [] : [`only ${operations.join(', ')}`]),
+  ...(networks === undefined ? [] : [`from ${networks.join(', ')}`]),
+  ...(enrolled ? ['password enrolled'] : []),
+];
 
 /** Writes the token itself to standard output, so that a script can store it, and all about it to standard error. */
 function tell({ token, created, replaced, revoked, changed }: TokensBody, io: CommandIo): void {
@@ -194,18 +222,9 @@ function tell({ token, created, replaced, revoked, changed }: TokensBody, io: Co
 }
 
 function tokenLine(token: ShownToken): string {
-  const { id, for: caller, scope, operations, networks, state, ends, lastUsed, enrolled, note } = token;
-  const facts = [
-    `for ${caller}`,
-    scope.join(', '),
-    operations && `only ${operations.join(', ')}`,
-    networks && `from ${networks.join(', ')}`,
-    `${state === 'valid' ? 'ends' : state} ${ends}`,
-    lastUsed === undefined ? 'not used yet' : `used ${lastUsed}`,
-    enrolled ? 'password enrolled' : undefined,
-    note,
-  ];
-  return `${id}  ${facts.filter((fact) => fact !== undefined).join('; ')}`;
+  const { id, for: caller, scope, state, ends, note } = token;
+  const end = `${state === 'valid' ? 'ends' : state} ${minuteOf(ends)}`;
+  return [`${id}  for ${caller}`, scope.join(', '), ...restrictionsOf(token), end, ...(note ? [note] : [])].join('; ');
 }
 
 /** An argument that is repeated in a message must not be the token itself. */

@@ -41,4 +41,9 @@ export function parseToken(text: string): Token | undefined {
 /** Returns whether a text has the form of a token's id. */
 export const isTokenId = (text: unknown): text is string => typeof text === 'string' && TOKEN_ID.test(text);
 
+/** Returns whether a text contains a token or the beginning of one, in letters of any case, with or without its checksum. */
+export const containsToken = (text: string): boolean => CONTAINED.test(text);
+
+const CONTAINED = /ptk_[0-9a-f]{16}/i;
+
 const checksumOf = (text: string) => crc32(text).toString(16).padStart(8, '0');

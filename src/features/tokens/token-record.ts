@@ -53,6 +53,12 @@ const KEPT_MS = 30 * DAY_MS;
 export const endOf = ({ expiresAt, retiresAt = Infinity, revokedAt = Infinity }: TokenRecord): number =>
   Math.min(expiresAt, retiresAt, revokedAt);
 
+/** Returns whether a token is accepted at a time or, if not, whether it was revoked or has ended by itself. */
+export function stateOf(record: TokenRecord, now: number): 'valid' | 'ended' | 'revoked' {
+  if (record.revokedAt !== undefined) return 'revoked';
+  return endOf(record) <= now ? 'ended' : 'valid';
+}
+
 /**
  * Returns the hash that is stored for a token. The grant is part of it, so nobody who can change the stored tokens, but
  * does not know the key, can make a token that is accepted, or let one do more.

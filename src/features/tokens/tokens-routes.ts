@@ -3,10 +3,12 @@ import { needsSignIn } from '../../engine/config/settings.ts';
 import type { FeatureContext } from '../../engine/feature.ts';
 import { noteAction } from '../../engine/http/admin-actions.ts';
 import type { AdminRoute } from '../../engine/http/admin-route.ts';
+import { GatewayError } from '../../engine/errors/gateway-error.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { type Enrollment, WRONG_PASSWORD } from './enrollment.ts';
 import type { IssuedToken, TokenManager, Unchanged } from './manage-tokens.ts';
 import { isRefused, readEnrollment, readNewToken, readRotation, readTokenId, type TokenFault } from './read-request.ts';
-import { endOf, isoOf, type TokenRecord } from './token-record.ts';
+import { endOf, isoOf, stateOf, type TokenRecord } from './token-record.ts';
 import type { TokenStore } from './token-store.ts';
 
 const MAX_BODY_BYTES = 65_536;
@@ -14,10 +16,16 @@ const MAX_BODY_BYTES = 65_536;
 /** Why tokens cannot be changed on an admin side without sign-in. */
 const NO_SIGN_IN = 'Tokens can be changed only by operators who sign in: set adminToken or operators.';
 
+/** Why no password can be enrolled in `observe` mode. */
+const NOT_IN_OBSERVE =
+  'Passwords cannot be enrolled in observe mode, in which the gateway does not ask the upstream whether they are right.';
+
 /** What the routes about tokens need. */
 export interface RouteParts extends Pick<FeatureContext<unknown>, 'operations' | 'gateway' | 'settings'> {
   readonly store: TokenStore;
   readonly manager: TokenManager;
+  /** Undefined if passwords cannot be stored. */
+  readonly enrollment: Enrollment | undefined;
   readonly maxDays: number;
   readonly clock: Clock;
 }
@@ -27,7 +35,7 @@ export interface RouteParts extends Pick<FeatureContext<unknown>, 'operations' |
  * response, `stored` is false if a change took effect but could not be stored. `guard` protects the changes.
  */
 export function createTokensRouter(parts: RouteParts, guard: readonly RequestHandler[] = []): Router {
-  const { store, manager, maxDays, clock, operations, gateway, settings } = parts;
+  const { store, manager, enrollment, maxDays, clock, operations, gateway, settings } = parts;
   const router = express.Router();
   // Whoever can create a token can act for every account, so on loopback, too, only those who sign in can.
   const onlyOperators: RequestHandler = (_req, res, next) => {
@@ -54,7 +62,7 @@ export function createTokensRouter(parts: RouteParts, guard: readonly RequestHan
   router.get('/', (_req, res) => {
     res.json({
       tokens: store.all().map(shown).toReversed(),
-      enrollment: manager.enroll !== undefined,
+      enrollment: enrollment !== undefined,
       maxDays,
     });
   });
@@ -87,21 +95,40 @@ export function createTokensRouter(parts: RouteParts, guard: readonly RequestHan
     noteAction(res, { subject: { token: requested.id } });
     return respond(res, manager.revoke(requested.id), (record) => ({ revoked: shown(record) }));
   });
-  router.post('/enroll', ...writes, async ({ body }, res) => {
+  router.post('/enroll', ...writes, async ({ body, socket }, res) => {
     const requested = readEnrollment(body);
     if (isRefused(requested)) return refuse(res, requested);
-    return changePassword(res, requested.id, requested.password);
+    const { id, password } = requested;
+    if (settings.mode.transparent) {
+      noteAction(res, { subject: { token: id } });
+      res.status(409).json({ error: NOT_IN_OBSERVE });
+      return undefined;
+    }
+    return changePassword(res, id, (into) => into.enroll(id, password, socket.remoteAddress ?? ''));
   });
   router.post('/unenroll', ...writes, async ({ body }, res) => {
     const requested = readTokenId(body);
     if (isRefused(requested)) return refuse(res, requested);
-    return changePassword(res, requested.id, undefined);
+    return changePassword(res, requested.id, (into) => into.remove(requested.id));
   });
-  async function changePassword(res: Response, id: string, password: string | undefined): Promise<void> {
+  async function changePassword(
+    res: Response,
+    id: string,
+    change: (into: Enrollment) => ReturnType<Enrollment['enroll']> | ReturnType<Enrollment['remove']>,
+  ): Promise<void> {
     noteAction(res, { subject: { token: id } });
-    if (manager.enroll === undefined)
+    if (enrollment === undefined) {
       res.status(409).json({ error: 'Passwords cannot be enrolled: tokens.sealingKeyFile is not set.' });
-    else await respond(res, manager.enroll(id, password), (record) => ({ changed: shown(record) }));
+      return;
+    }
+    try {
+      const changed = await change(enrollment);
+      if (changed === 'wrong') res.status(400).json({ error: WRONG_PASSWORD, field: 'password' });
+      else await respond(res, changed, (record) => ({ changed: shown(record) }));
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      res.status(error.status).set(error.headers).json({ error: error.message });
+    }
   }
   return router;
 }
@@ -110,8 +137,7 @@ export function createTokensRouter(parts: RouteParts, guard: readonly RequestHan
 export type ShownToken = ReturnType<typeof shownToken>;
 
 function shownToken(record: TokenRecord, now: number) {
-  const { id, caller, scope, operations, networks, note, createdAt, lastUsedAt, revokedAt, sealed } = record;
-  const end = endOf(record);
+  const { id, caller, scope, operations, networks, note, createdAt, lastUsedAt, sealed } = record;
   return {
     id,
     for: caller,
@@ -119,9 +145,9 @@ function shownToken(record: TokenRecord, now: number) {
     ...(operations && { operations }),
     ...(networks && { networks }),
     ...(note !== undefined && { note }),
-    state: revokedAt !== undefined ? 'revoked' : end <= now ? 'ended' : 'valid',
+    state: stateOf(record, now),
     created: isoOf(createdAt),
-    ends: isoOf(end),
+    ends: isoOf(endOf(record)),
     ...(lastUsedAt !== undefined && { lastUsed: isoOf(lastUsedAt) }),
     enrolled: sealed !== undefined,
   };

@@ -6,13 +6,16 @@ import { IN_MEMORY } from '../../lib/replace-file.ts';
 import { MIN_SEAL_KEY } from '../../lib/seal.ts';
 import { readSecretFile } from '../../lib/secret-file.ts';
 import { admitToken, TOKEN_NOT_ALLOWED, USED_TOKEN } from './admit-token.ts';
+import { createEnrollment } from './enrollment.ts';
 import { createTokenManager } from './manage-tokens.ts';
 import { KEY_OPTIONS, options, type TokensOptions } from './options.ts';
 import { createPasswordSeal } from './password-seal.ts';
+import { PASSWORD_METHODS, PASSWORD_PATH, PASSWORD_REFUSED, servePassword } from './serve-password.ts';
 import type { TokensState } from './token-record.ts';
 import { createTokenStore, POINTER, readTokensFile } from './token-store.ts';
-import { tokenVerifiers } from './token-verifiers.ts';
+import { readTokenOrId, tokenVerifiers } from './token-verifiers.ts';
 import { createTokensAtWork } from './tokens-at-work.ts';
+import { registerTokenMetrics, TOKEN_METRICS } from './tokens-metrics.ts';
 import { tokensPage } from './tokens-page.ts';
 import { tokensRoutes } from './tokens-routes.ts';
 
@@ -27,7 +30,8 @@ export interface PreparedTokens {
 export const tokens = {
   name: 'tokens',
   options,
-  errors: [TOKEN_NOT_ALLOWED],
+  errors: [TOKEN_NOT_ALLOWED, PASSWORD_REFUSED],
+  metrics: TOKEN_METRICS,
   logFields: ['token'],
   needsRestart: ['file'],
   files: {
@@ -37,6 +41,7 @@ export const tokens = {
     previousSealingKeyFile: 'secret',
     file: 'state',
   },
+  variables: () => ({ PORTICO_TOKENS_KEY_FILE: 'keyFile', PORTICO_TOKENS_SEALING_KEY_FILE: 'sealingKeyFile' }),
   commands: [{ name: 'token', load: async (tools) => (await import('./token-command.ts')).tokenCommand(tools) }],
   // A walk neither changes the running gateway's file nor accepts tokens.
   forWalk: ({ maxDays, maxUnsyncedSeconds }) => ({ file: IN_MEMORY, maxDays, maxUnsyncedSeconds }),
@@ -88,7 +93,7 @@ export const tokens = {
     };
   },
   start(context) {
-    const { options: given, prepared, lasting, clock } = context;
+    const { options: given, prepared, lasting, clock, metrics, settings } = context;
     const [key] = prepared.keys;
     if (key === undefined) return undefined;
     const store = lasting(
@@ -97,23 +102,41 @@ export const tokens = {
     );
     const passwords = createPasswordSeal(prepared.sealingKeys);
     const { maxDays, maxUnsyncedSeconds } = given;
-    const atWork = createTokensAtWork({ store, keys: prepared.keys, passwords, maxUnsyncedSeconds, clock });
+    const onVerified = registerTokenMetrics(metrics, store, clock);
+    const atWork = createTokensAtWork({
+      store,
+      keys: prepared.keys,
+      passwords,
+      maxUnsyncedSeconds,
+      clock,
+      onVerified,
+    });
     const manager = createTokenManager({ store, key, passwords, clock });
-    const routes = { ...context, store, manager, maxDays };
+    const enrollment = createEnrollment(manager, context.passwords);
+    const path = `${settings.profile.basePath}${PASSWORD_PATH}`;
+    const routes = { ...context, store, manager, enrollment, maxDays };
     return {
-      verifiers: tokenVerifiers(atWork),
+      verifiers: tokenVerifiers(atWork.verify),
+      passiveVerifiers: tokenVerifiers(atWork.examine, readTokenOrId),
+      // In observe mode, the same path may mean something to the upstream.
+      ...(enrollment !== undefined &&
+        !settings.mode.transparent && {
+          middleware: [servePassword({ ...context, path, atWork, store, enrollment })],
+          methodsAt: (asked: string) => (asked === path ? PASSWORD_METHODS : undefined),
+        }),
       stages: [admitToken(atWork)],
       passiveStages: [admitToken(atWork, true)],
-      describe(_plan, { principal }) {
+      describe({ serviceCredential }, { principal, delegated }) {
         const used = atWork.usedBy(principal);
         if (used === undefined) return [];
-        const upstream =
-          principal.authorization === undefined
-            ? 'the service account where the contract says that the caller does not matter, otherwise 501'
-            : `the enrolled password of ${used.caller}, except where the service account is used`;
+        const { id, scope, operations, networks, caller } = used;
+        const more = [
+          operations && `; only ${operations.join(', ')}`,
+          networks && `; only from ${networks.join(', ')}`,
+        ];
         return [
-          ['token', `${used.id}: ${used.scope.join(', ')}`],
-          ['sent as', upstream],
+          ['token', `${id}: ${scope.join(', ')}${more.join('')}`],
+          ['sent as', attribution(serviceCredential && !delegated, principal.authorization !== undefined, caller)],
         ];
       },
       logMembers(trace) {
@@ -127,6 +150,14 @@ export const tokens = {
     };
   },
 } as const satisfies Feature<typeof options, PreparedTokens>;
+
+/** Says what the upstream gets with a request, and to whom it then attributes it. */
+function attribution(isService: boolean, isEnrolled: boolean, caller: string): string {
+  if (isService) return 'the service account, to which the upstream attributes the request';
+  return isEnrolled
+    ? `${caller}, with the enrolled password: the upstream attributes the request to ${caller}`
+    : 'nobody: the upstream needs the credential of the caller, and no password is enrolled';
+}
 
 const WORDS = { kind: 'file of tokens', start: 'without tokens' };
 

@@ -5,6 +5,7 @@ import { exampleResponse } from '../../builders/example-response.ts';
 import { type FakeUpstream, startFakeUpstream } from '../../builders/fake-upstream.ts';
 import { startTestGateway, type TestGateway } from '../../builders/test-gateway.ts';
 import { createTestClock, type TestClock } from '../../builders/test-clock.ts';
+import { until } from '../../builders/until.ts';
 import { AUDIENCE, createKey, type Issuer, type SigningKey, startIssuer } from './start-issuer.ts';
 
 const QUESTIONS = '/services/v2/question.json';
@@ -241,6 +242,113 @@ describe('a token of an OpenID Connect issuer', () => {
     const forged = await (await createKey('first')).sign(valid);
     expect((await at.ask(forged)).status).toBe(401);
     expect((await at.ask(await key.sign(valid))).status).toBe(200);
+  });
+
+  it('is told that its roles grant too little', async () => {
+    const at = await start({ issuers: [{ roles: ROLES }] });
+    const { reply } = await at.ask(await issuer.tokenFor('alice'), IDEAS);
+    expectError(reply, 403, 'permission_denied');
+    expect(reply.headers['www-authenticate']).toBe('Bearer realm="Portico", error="insufficient_scope"');
+  });
+
+  it('never reaches the upstream, wherever it stands in the header, even if authentication is only reported', async () => {
+    const at = await start(
+      {},
+      {
+        mode: 'staging',
+        checks: { authentication: 'report', permissions: 'report' },
+        upstream: { credentials: { kind: 'forward' } },
+      },
+    );
+    const token = await key.sign(claims());
+    const expired = await key.sign(claims({ exp: 1 }));
+    for (const authorization of [
+      `Bearer ${expired}`,
+      token,
+      `Token ${token}`,
+      `Bearer "${expired}"`,
+      basic('alice', token),
+      basic(token, ''),
+      basic('', token),
+    ]) {
+      const before = upstream.requests.length;
+      const { status } = await at.gateway.call(`${QUESTIONS}?pageSize=1`, {
+        user: null,
+        headers: { Authorization: authorization },
+      });
+      const sent = upstream.requests.slice(before).map(({ headers }) => headers.authorization);
+      expect([authorization, status, sent]).toEqual([authorization, 200, [undefined]]);
+    }
+  });
+
+  it('does not lock out others behind the same address when somebody sends wrong ones', async () => {
+    const at = await start({}, { authentication: { failures: { limit: 3, limitPerName: 3 } } });
+    const forger = await createKey('first');
+    const statuses: number[] = [];
+    for (let count = 0; count < 5; count += 1)
+      statuses.push((await at.ask(await forger.sign(claims({ account: 'bob', jti: String(count) })))).status);
+    expect(statuses).toEqual([401, 401, 401, 429, 429]);
+    expect((await at.ask(await key.sign(claims()))).status).toBe(200);
+    const { status } = await at.gateway.call(QUESTIONS, { user: 'bob' });
+    expect(status).toBe(200);
+  });
+
+  it('is counted, and so are the fetches of keys', async () => {
+    const own = await startIssuer(key);
+    const at = await start({ issuers: [{ issuer: own.url }], refetchSeconds: 30 });
+    const token = await key.sign(claims({ iss: own.url, exp: seconds() + 7_200 }));
+    await at.ask(token);
+    await at.ask(await key.sign(claims({ iss: own.url, aud: 'https://other.example' })));
+    own.fail(true);
+    at.clock.advance(3_600);
+    expect((await at.ask(token)).status).toBe(503);
+    expect(await at.gateway.metrics('portico_oidc_verifications_total', 'outcome')).toEqual({
+      valid: 1,
+      invalid: 1,
+      unavailable: 1,
+    });
+    const fetches = async (outcome: string) =>
+      at.gateway.metric(`portico_oidc_key_fetches_total{issuer="${own.url}",outcome="${outcome}"}`);
+    expect([await fetches('fetched'), await fetches('failed')]).toEqual([1, 1]);
+  });
+
+  it('does not wait for an issuer that hangs while the keys are good enough', async () => {
+    const { kty, n, e, kid, alg } = key.jwk;
+    let release: (() => void) | undefined;
+    let hangs = false;
+    const server = await startFakeUpstream(async ({ path }) => {
+      if (hangs) await new Promise<void>((resolve) => (release = resolve));
+      return {
+        json:
+          path === '/keys'
+            ? { keys: [{ kty, n, e, kid, alg }] }
+            : { issuer: server.url, jwks_uri: `${server.url}/keys` },
+      };
+    });
+    const at = await start({ issuers: [{ issuer: server.url }], keysSeconds: 600 });
+    const ask = async () => (await at.ask(await key.sign(claims({ iss: server.url, exp: seconds() + 7_200 })))).status;
+    expect(await ask()).toBe(200);
+    hangs = true;
+    at.clock.advance(601);
+    // The fetch has begun, and does not end before the response.
+    expect(await ask()).toBe(200);
+    await until(() => release !== undefined);
+    hangs = false;
+    release?.();
+  });
+
+  it('is explained without asking the issuer', async () => {
+    const own = await startIssuer(key);
+    const at = await start({ issuers: [{ issuer: own.url, roles: ROLES }] });
+    const asked = own.requests.length;
+    const token = await (await createKey('unknown')).sign(claims({ iss: own.url, groups: ['readers'] }));
+    const explain = async (target: string) =>
+      (await at.gateway.gateway.explain({ method: 'GET', target, token })).find(({ name }) => name === 'verdict')?.text;
+    expect(await explain(QUESTIONS)).toContain('forwarded');
+    expect(await explain(IDEAS)).toContain('403 permission_denied');
+    expect(own.requests).toHaveLength(asked);
+    // Only an explanation assumes that the signature is right.
+    expect((await at.ask(token)).status).toBe(401);
   });
 
   it('changes nothing in observe mode, which asks no issuer', async () => {

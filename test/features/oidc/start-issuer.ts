@@ -1,7 +1,16 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { exportJWK, generateKeyPair, type JWK, SignJWT, type JWTPayload, type JWTHeaderParameters } from 'jose';
+import {
+  CompactSign,
+  exportJWK,
+  exportSPKI,
+  generateKeyPair,
+  type JWK,
+  SignJWT,
+  type JWTPayload,
+  type JWTHeaderParameters,
+} from 'jose';
 import { type Configuration, Provider } from 'oidc-provider';
 import { vi } from 'vitest';
 import { cleanUpAfterFile } from '../../builders/clean-up.ts';
@@ -12,16 +21,25 @@ export const AUDIENCE = 'https://qa.example.org/';
 /** A key pair of an issuer. */
 export interface SigningKey {
   readonly jwk: JWK & { readonly kid: string };
+  /** The public key, as a PEM text. */
+  readonly publicPem: string;
   /** Signs a token with any claims, as the issuer would. */
   sign(payload: object, header?: Partial<JWTHeaderParameters>): Promise<string>;
+  /** Signs a token whose payload is any text. */
+  signText(payload: string, header?: Partial<JWTHeaderParameters>): Promise<string>;
 }
 
 /** Creates a key pair. */
 export async function createKey(kid: string, alg = 'RS256'): Promise<SigningKey> {
-  const { privateKey } = await generateKeyPair(alg, { extractable: true });
+  const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
   const jwk = { ...(await exportJWK(privateKey)), kid, alg, use: 'sig' };
   return {
     jwk,
+    publicPem: await exportSPKI(publicKey),
+    signText: (payload, header = {}) =>
+      new CompactSign(new TextEncoder().encode(payload))
+        .setProtectedHeader({ alg, kid, typ: 'at+jwt', ...header })
+        .sign(privateKey),
     sign: (payload, header = {}) =>
       new SignJWT(payload as JWTPayload).setProtectedHeader({ alg, kid, typ: 'at+jwt', ...header }).sign(privateKey),
   };

@@ -28,18 +28,29 @@ describe('portico token', () => {
     expect((await at.ask(`Bearer ${created.out.trim()}`)).status).toBe(200);
     const [, id = ''] = /^ptk_([0-9a-f]{16})_/.exec(created.out) ?? [];
     const listed = await token(['list']);
-    expect(listed.out).toMatch(
-      new RegExp(
-        `^${id} {2}for alice; View the questions list; from 127\\.0\\.0\\.0/8, ::1; ends \\S+Z; used \\S+Z; chat bot\n$`,
-      ),
-    );
+    const [head, row, ...others] = listed.out.split('\n').map((text) => text.split(/ {2,}/));
+    expect(head).toEqual(['id', 'for', 'state', 'ends', 'last used', 'scope', 'restrictions', 'note']);
+    expect(row).toEqual([
+      id,
+      'alice',
+      'valid',
+      expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\dZ$/) as string,
+      expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\dZ$/) as string,
+      'View the questions list',
+      'from 127.0.0.0/8, ::1',
+      'chat bot',
+    ]);
+    expect(others).toEqual([['']]);
     const rotated = await token(['rotate', id, '--overlap', '0']);
     expect((await at.ask(`Bearer ${created.out.trim()}`)).status).toBe(401);
     expect((await at.ask(`Bearer ${rotated.out.trim()}`)).status).toBe(200);
     const [, next = ''] = /^ptk_([0-9a-f]{16})_/.exec(rotated.out) ?? [];
     expect((await token(['revoke', next])).out).toMatch(new RegExp(`^revoked: ${next} .*; revoked \\S+Z`));
     expect((await at.ask(`Bearer ${rotated.out.trim()}`)).status).toBe(401);
-    expect((await token(['list'])).out).toBe('');
+    expect(await token(['list'])).toMatchObject({
+      out: '',
+      err: expect.stringContaining('--all shows those') as string,
+    });
     const all = JSON.parse((await token(['list', '--all', '--format', 'json'])).out) as {
       kind: string;
       tokens: { id: string; state: string }[];
@@ -51,6 +62,18 @@ describe('portico token', () => {
         [next, 'revoked'],
       ]),
     );
+  });
+
+  it('ends a token on a day, or after any of the periods', async () => {
+    const endOf = async (expires: string) => {
+      const { out } = await token([...CREATE.slice(0, -1), expires, '--format', 'json']);
+      return (JSON.parse(out) as { created: { ends: string } }).created.ends;
+    };
+    const day = new Date(Date.now() + 20 * 86_400_000).toISOString().slice(0, 10);
+    const days = async (expires: string) => (Date.parse(await endOf(expires)) - at.clock()) / 86_400_000;
+    expect([await days('36h'), await days('2w'), await days('30m')]).toEqual([1.5, 14, 30 / 1440]);
+    // The command knows only the clock of its own machine.
+    expect(await days(day)).toBeCloseTo((Date.parse(day) - Date.now()) / 86_400_000, 2);
   });
 
   it('prints a new token as JSON', async () => {
@@ -68,6 +91,12 @@ describe('portico token', () => {
     expect((await at.ask(`Bearer ${out.trim()}`, COMMENT)).status).toBe(200);
     expect((await token(['unenroll', id])).out).not.toContain('password enrolled');
     expect((await token(['enroll', id], { PORTICO_PASSWORD: 'other-password' })).code).toBe(0);
+    const wrong = await token(['enroll', id], { PORTICO_PASSWORD: 'wrong-password' });
+    expect([wrong.code, wrong.out, wrong.err]).toEqual([
+      1,
+      '',
+      expect.stringContaining('The upstream does not accept this password'),
+    ]);
     const none = await token(['enroll', id]);
     expect([none.code, none.err]).toEqual([2, expect.stringContaining('--password-file or PORTICO_PASSWORD')]);
   });
@@ -96,8 +125,15 @@ describe('portico token', () => {
     [['create', '--scope', 'x', '--expires', '1d'], 'token create requires --for'],
     [
       ['create', '--for', 'alice', '--scope', 'x', '--expires', 'soon'],
-      '--expires soon: must be a time such as 12h or 90d',
+      '--expires soon: must be a time such as 12h or 90d, or a day such as 2027-01-31',
     ],
+    [['create', '--for', 'alice', '--scope', 'x', '--expires', '0d'], '--expires 0d: must be a time'],
+    [['create', '--for', 'alice', '--scope', 'x', '--expires', '90'], '--expires 90: must be a time'],
+    [['create', '--for', 'alice', '--scope', 'x', '--expires', '-1d'], '--expires -1d: must be a time'],
+    [['create', '--for', 'alice', '--scope', 'x', '--expires', '2027-02-30'], '--expires 2027-02-30: must be a time'],
+    [['create', '--for', 'alice', '--scope', 'x', '--expires', '2020-01-31'], '--expires 2020-01-31: has passed'],
+    [['rotate', 'f'.repeat(16), '--overlap', '-1h'], '--overlap -1h: must be a time such as 12h or 90d'],
+    [['rotate', 'f'.repeat(16), '--for', 'bob'], '--for cannot be used with token rotate'],
     [['list', '--note', 'x'], '--note cannot be used with token list'],
     [['list', '--format', 'csv'], '--format csv: must be one of table, json'],
     [['revoke'], 'token revoke requires the ID of a token'],

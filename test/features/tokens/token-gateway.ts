@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Call, ClientResponse } from '../../builders/call.ts';
 import { exampleResponse } from '../../builders/example-response.ts';
-import { type FakeUpstream, startFakeUpstream } from '../../builders/fake-upstream.ts';
+import { type FakeHandler, type FakeUpstream, startFakeUpstream } from '../../builders/fake-upstream.ts';
+import { PROBE } from '../../builders/knowing-upstream.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
 import { createTestClock } from '../../builders/test-clock.ts';
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../../builders/test-gateway.ts';
@@ -14,6 +15,18 @@ export const COMMENT = '/services/v2/comment/271.json';
 export const ADMIN_TOKEN = 'the-admin-token';
 export const SERVICE = { kind: 'service', username: 'robot', password: 'robot-secret' };
 export const SCOPE = ['View the questions list', 'View the question page'];
+
+/** The passwords of alice that the upstream accepts. */
+export const PASSWORDS = ['own-password', 'other-password'];
+
+/** An upstream that accepts these passwords of alice, and no others. */
+export const knowsAlice: FakeHandler = (request) => {
+  if (request.path !== PROBE) return exampleResponse(request);
+  const { user, password = '' } = request;
+  return user === 'alice' && PASSWORDS.includes(password)
+    ? { status: 404 }
+    : { status: 401, json: { error: 'Bad credentials' } };
+};
 
 /** A key of the length that Portico requires. */
 export const keyText = (name: string): string => name.repeat(40).slice(0, 48);
@@ -74,7 +87,7 @@ export async function startTokenGateway({
   readonly clock?: ReturnType<typeof createTestClock>;
   readonly folder?: string;
 } = {}): Promise<TokenGateway> {
-  const upstream = given ?? (await startFakeUpstream(exampleResponse));
+  const upstream = given ?? (await startFakeUpstream(knowsAlice));
   const { tokens, upstream: sent, ...others } = config as Readonly<Record<string, object>>;
   const file = join(folder, 'tokens.json');
   const gateway = await startTestGateway({

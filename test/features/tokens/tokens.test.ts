@@ -1,4 +1,5 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { Agent } from 'node:http';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { basic } from '../../builders/call.ts';
 import { expectError } from '../../builders/expect-error.ts';
@@ -51,6 +52,48 @@ describe('a token', () => {
     expect((await at.gateway.call(IDEAS, { user: 'alice' })).status).toBe(200);
     const both = await at.create({ scope: [...SCOPE, 'View list idea'] });
     expect((await at.ask(`Bearer ${both.token}`, IDEAS)).status).toBe(200);
+  });
+
+  it('is told that its scope is too small, but only where it is sent as a token', async () => {
+    const own = await startTokenGateway({
+      config: {
+        undocumented: { allow: [{ method: 'GET', path: '/services/v2/space.json', permission: 'Edit users' }] },
+      },
+    });
+    const { token } = await own.create();
+    const narrow = await own.create({ operations: ['listArticles'] });
+    const insufficient = 'Bearer realm="Portico", error="insufficient_scope"';
+    for (const [used, target] of [
+      [token, IDEAS],
+      [token, '/services/v2/space.json'],
+      [narrow.token, QUESTIONS],
+    ] as const) {
+      const { reply } = await own.ask(`Bearer ${used}`, target);
+      expect([reply.status, reply.headers['www-authenticate']]).toEqual([403, insufficient]);
+    }
+    // Basic has no such error, and a password has no scope.
+    for (const authorization of [basic('alice', token), basic('guest')]) {
+      const { reply } = await own.ask(authorization, IDEAS);
+      expect([reply.status, reply.headers['www-authenticate']]).toEqual([403, undefined]);
+    }
+    // An address is nothing that another token would change.
+    const distant = await own.create({ networks: ['192.0.2.0/24'] });
+    const { reply } = await own.ask(`Bearer ${distant.token}`);
+    expect([reply.status, reply.headers['www-authenticate']]).toEqual([403, undefined]);
+  });
+
+  it('is refused from the next request on a connection that stays open, also for a stored page', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const { id, token } = await at.create();
+    const ask = () => at.ask(`Bearer ${token}`, `${QUESTIONS}?pageSize=9`, { agent });
+    expect((await ask()).status).toBe(200);
+    const { reply, sent } = await ask();
+    expect([reply.headers['cache-status'], sent]).toEqual([expect.stringContaining('hit'), []]);
+    await at.change('/revoke', { id });
+    const refused = await ask();
+    expectError(refused.reply, 401, 'credentials_refused');
+    expect(refused.sent).toEqual([]);
+    agent.destroy();
   });
 
   it('never gets a page that was stored for more permissions', async () => {
@@ -243,6 +286,60 @@ describe('a token', () => {
     expect(steps).toContainEqual({ name: 'token', text: `${id}: ${SCOPE.join(', ')}` });
     expect(steps.find(({ name }) => name === 'sent as')?.text).toContain('the service account');
     expect((await own.list())[0]).not.toHaveProperty('lastUsed');
+    expect(await own.gateway.metrics('portico_token_verifications_total', 'outcome')).toMatchObject({ valid: 0 });
+  });
+
+  it('is explained by its id alone, which says to whom the upstream attributes each request', async () => {
+    const own = await startTokenGateway({ config: { tokens: { sealingKeyFile: keyFile('sealing') } } });
+    const { id, token } = await own.create({ scope: [...SCOPE, 'View answers in the question page'] });
+    const explain = async (target: string, what = id) => {
+      const steps = await own.gateway.gateway.explain({ method: 'GET', target, token: what });
+      return Object.fromEntries(steps.map(({ name, text }) => [name, text]));
+    };
+    expect(await explain(QUESTIONS)).toMatchObject({
+      caller: 'alice (verified)',
+      'sent as': 'the service account, to which the upstream attributes the request',
+    });
+    expect(await explain(COMMENT)).toMatchObject({
+      'sent as': 'nobody: the upstream needs the credential of the caller, and no password is enrolled',
+      verdict: expect.stringContaining('501 needs_caller_credential') as string,
+    });
+    expect((await explain(IDEAS))['verdict']).toContain('403 permission_denied');
+    await own.change('/enroll', { id, password: 'own-password' });
+    expect((await explain(COMMENT))['sent as']).toContain('alice, with the enrolled password');
+    await own.change('/revoke', { id });
+    expect((await explain(QUESTIONS))['verdict']).toContain('401 credentials_refused');
+    expect((await explain(QUESTIONS, 'f'.repeat(16)))['verdict']).toContain('401 credentials_refused');
+    // Only an explanation trusts an id.
+    expect((await own.ask(`Bearer ${id}`)).status).toBe(401);
+    expect((await own.ask(`Bearer ${token}`)).status).toBe(401);
+  });
+
+  it('is counted by the outcome of its verification, and by its state', async () => {
+    const own = await startTokenGateway({ config: { tokens: { sealingKeyFile: keyFile('sealing') } } });
+    const valid = await own.create();
+    const [revoked, short] = [await own.create(), await own.create({ expiresDays: 1 })];
+    const replaced = await own.create({ expiresDays: 8 });
+    const expiring = await own.create({ expiresDays: 8 });
+    await own.change('/enroll', { id: valid.id, password: 'own-password' });
+    await own.change('/revoke', { id: revoked.id });
+    await own.change('/rotate', { id: replaced.id, overlapHours: 720, expiresDays: 90 });
+    own.clock.advance(86_400);
+    const states = () => own.gateway.metrics('portico_tokens', 'state');
+    // Its replacement is valid for long, so nobody need do anything about `replaced`.
+    expect(await states()).toEqual({ valid: 3, expiring: 1, ended: 1, revoked: 1 });
+    expect(await own.gateway.metric('portico_token_passwords')).toBe(1);
+    const wrong = formatToken({ id: valid.id, secret: 'a'.repeat(40) });
+    for (const token of [valid.token, expiring.token, wrong, revoked.token, short.token])
+      await own.ask(`Bearer ${token}`);
+    await own.ask(basic('bob', valid.token));
+    expect(await own.gateway.metrics('portico_token_verifications_total', 'outcome')).toEqual({
+      valid: 2,
+      wrong: 2,
+      ended: 1,
+      revoked: 1,
+      unavailable: 0,
+    });
   });
 
   it('names its id, and only that, in the access log', async () => {
@@ -304,6 +401,46 @@ describe('a request with something else than a token', () => {
     expect((await own.ask(`Bearer ${token}`)).status).toBe(200);
   });
 
+  it('does not lock out others behind the same address, whose tokens are used for the first time', async () => {
+    const own = await startTokenGateway({ config: { authentication: { failures: { limit: 3, limitPerName: 3 } } } });
+    const [attacked, other] = [await own.create(), await own.create()];
+    const guess = async (id: string, secret: number) =>
+      (await own.ask(`Bearer ${formatToken({ id, secret: String(secret).padStart(40, '0') })}`)).status;
+    const statuses: number[] = [];
+    for (let count = 0; count < 5; count += 1) statuses.push(await guess(attacked.id, count));
+    // Guesses at one token are slowed down …
+    expect(statuses).toEqual([401, 401, 401, 429, 429]);
+    // … for this token, not for others, nor for the passwords of the account.
+    expect((await own.ask(`Bearer ${other.token}`)).status).toBe(200);
+    expect((await own.ask(basic('alice'))).status).toBe(200);
+  });
+
+  it('does not lock out the holder of a token at another address, however many guess at it', async () => {
+    const own = await startTokenGateway({
+      config: {
+        listen: { trustedProxies: ['127.0.0.1'] },
+        authentication: { failures: { limit: 3, limitPerName: 3 } },
+      },
+    });
+    const { id, token } = await own.create();
+    const from = (address: string, text: string) =>
+      own.ask(`Bearer ${text}`, QUESTIONS, { headers: { 'X-Forwarded-For': address } });
+    for (let count = 0; count < 10; count += 1)
+      await from(`192.0.2.${count}`, formatToken({ id, secret: String(count).repeat(40) }));
+    expect((await from('198.51.100.1', token)).status).toBe(200);
+  });
+
+  it('cannot try any number of ids from one address', async () => {
+    const own = await startTokenGateway({ config: { authentication: { failures: { maxPairs: 32 } } } });
+    const statuses: number[] = [];
+    for (let count = 0; count < 20; count += 1) {
+      const wrong = formatToken({ id: count.toString(16).padStart(16, '0'), secret: 'a'.repeat(40) });
+      statuses.push((await own.ask(`Bearer ${wrong}`)).status);
+    }
+    expect(statuses.filter((status) => status === 401)).toHaveLength(16);
+    expect(statuses.slice(16)).toEqual([429, 429, 429, 429]);
+  });
+
   it('is offered both schemes if there is no credential, without an error code', async () => {
     const reply = await at.gateway.call(QUESTIONS, { user: null });
     expect([reply.status, reply.headers['www-authenticate']]).toEqual([
@@ -322,8 +459,21 @@ describe('a request with something else than a token', () => {
     });
     const { id, token } = await own.create();
     await own.change('/revoke', { id });
-    for (const authorization of [`Bearer ${token}`, basic('alice', token), `Bearer ${token.slice(0, -1)}`])
-      expect(await own.ask(authorization)).toMatchObject({ status: 200, sent: [undefined] });
+    for (const authorization of [
+      `Bearer ${token}`,
+      basic('alice', token),
+      `Bearer ${token.slice(0, -1)}`,
+      token,
+      `Token ${token}`,
+      basic(token, ''),
+      basic('', token),
+      basic('alice', ` ${token}`),
+      basic('alice', token.toUpperCase()),
+    ])
+      expect([authorization, await own.ask(authorization)]).toMatchObject([
+        authorization,
+        { status: 200, sent: [undefined] },
+      ]);
   });
 
   it('still logs in with a password', async () => {
