@@ -1,71 +1,64 @@
 import { join } from 'node:path';
-import { type Arguments, isSelected } from './arguments.ts';
-import { estimateSeconds } from './estimate.ts';
-import { comparisonTable, type Comparison } from './report/comparison-table.ts';
-import { type Round, type RunContext, runScenario } from './run-scenario.ts';
-import { partNames } from './scenarios/all.ts';
-import { comparedScenarios, SIDES } from './scenarios/compared.ts';
-import { COMPARED, QUICK_COMPARED } from './scenarios/effort.ts';
-import type { Scenario } from './scenarios/scenario.ts';
+import type { Arguments } from './arguments.ts';
+import { type Case, selectCases } from './cases.ts';
+import { FULL, estimateSeconds } from './effort.ts';
+import { formatNumber } from './report/format-number.ts';
+import { combine, type Load } from './results.ts';
 import type { Session } from './session.ts';
+import { visitInTurns, type Visits } from './visit.ts';
 import { addWorktree } from './worktree.ts';
 
+/** The cases that are compared unless parts are selected. */
+const COMPARED = new Set(['hit', 'miss', 'undocumented', 'passthrough', 'new-target']);
+
 /**
- * Compares the working tree with a git ref in alternating rounds. In each round, each side runs alone in a new process,
- * which is warmed up first. Returns the exit code.
+ * Compares the sources of a git ref with those of the working tree, in five turns. Prints the ratios. Returns the exit
+ * code.
  */
-export async function compareCheckouts(
-  ref: string,
-  { quick, only }: Arguments,
-  { context, effort }: Session,
-): Promise<number> {
-  const worktree = addWorktree(ref, join(context.folder, 'other'));
+export async function compareWith(ref: string, { only }: Arguments, { effort, setting }: Session): Promise<number> {
+  const worktree = addWorktree(ref, join(setting.folder, 'other'));
   process.once('exit', worktree.remove);
   try {
-    const rounds = quick ? QUICK_COMPARED : COMPARED;
-    const scenarios = comparedScenarios({ ...rounds, count: 1 }, worktree.folder);
-    const wanted = scenarios.filter(({ id }) => isSelected(id, only, partNames()));
-    const seconds = estimateSeconds(effort, wanted, []) * rounds.count;
-    context.progress.expect(seconds);
-    context.progress.say(`this will take about ${(seconds / 60).toFixed(1)} minutes`);
-    const { table, failures } = await compareAll(wanted, rounds.count, context);
-    process.stdout.write(`\nbefore: ${ref} (${worktree.commit}); after: the working tree\n\n${table}`);
-    process.stderr.write(failures.map((failure) => `FAILED: ${failure}\n`).join(''));
-    return failures.length > 0 ? 1 : 0;
+    const turns = FULL.maxTurns;
+    const other = setting.casesOf({ checkout: worktree.folder });
+    const compared = selectCases(only, setting.casesOf({})).filter(
+      ({ id, peer }) => peer.label === 'Portico' && (only.length > 0 || COMPARED.has(id)),
+    );
+    const pairs = compared.flatMap((after): readonly Case[] => {
+      const before = other.find(({ id }) => id === after.id) ?? after;
+      return [
+        { ...before, id: `${before.id}-before`, turns },
+        { ...after, id: `${after.id}-after`, turns },
+      ];
+    });
+    const whole = { ...effort, maxTurns: turns };
+    const seconds = estimateSeconds(pairs, whole);
+    setting.progress.expect(seconds);
+    setting.progress.say(`this will take at most about ${formatNumber(seconds / 60)} minutes`);
+    const measured = await visitInTurns(pairs, whole, setting);
+    process.stdout.write(`\nbefore: ${ref} (${worktree.commit}); after: the working tree\n\n`);
+    process.stdout.write(comparisonTable(compared, measured));
+    return measured.failures.length > 0 ? 1 : 0;
   } finally {
     worktree.remove();
   }
 }
 
-async function compareAll(scenarios: readonly Scenario[], count: number, context: RunContext) {
-  const comparisons: Comparison[] = [];
-  const failures: string[] = [];
-  for (const scenario of scenarios) {
-    try {
-      comparisons.push(await compareScenario(scenario, count, context));
-    } catch (error) {
-      const failure = `${scenario.id}: ${(error as Error).message}`;
-      failures.push(failure);
-      context.progress.say(`FAILED: ${failure}`);
-    }
-  }
-  return { table: comparisonTable(comparisons), failures };
-}
-
-async function compareScenario(scenario: Scenario, count: number, context: RunContext): Promise<Comparison> {
-  const before: Round[] = [];
-  const after: Round[] = [];
-  const encodings = new Map<string, string | undefined>();
-  for (let round = 0; round < count; round += 1) {
-    const entries = round % 2 === 0 ? scenario.entries : scenario.entries.toReversed();
-    const title = `${scenario.title}: round ${round + 1} of ${count}`;
-    const { rows } = await runScenario({ ...scenario, title, entries }, context);
-    for (const row of rows) {
-      (row.peer === SIDES.before ? before : after).push(...row.rounds);
-      encodings.set(row.peer, row.encoding);
-    }
-  }
-  const encoding = (side: keyof typeof SIDES) => encodings.get(SIDES[side]) ?? 'identity';
-  const note = encoding('before') === encoding('after') ? '' : `${encoding('before')} → ${encoding('after')}`;
-  return { name: scenario.title, note, before, after };
+/** Returns the table of CPU times per request before and after, and of their ratios. */
+export function comparisonTable(cases: readonly Pick<Case, 'id'>[], measured: Visits): string {
+  const cells = (id: string, load: Load) => {
+    const cpuUs = (side: string) => combine(measured, load, [`${id}-${side}`], ([round]) => round?.cpuUs ?? 0)?.median;
+    const ratio = combine(measured, load, [`${id}-after`, `${id}-before`], ([after, before]) => {
+      return (after?.cpuUs ?? 0) / (before?.cpuUs ?? 0);
+    });
+    if (ratio === undefined) return ['', '', '', ''];
+    const range = `${ratio.min.toFixed(3)} to ${ratio.max.toFixed(3)}`;
+    return [...['before', 'after'].map((side) => formatNumber(cpuUs(side) ?? 0)), ratio.median.toFixed(3), range];
+  };
+  return [
+    '| case | CPU µs before | after | after ÷ before | spread | busy neighbor: before | after | ratio | spread |',
+    '| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |',
+    ...cases.map(({ id }) => `| ${[id, ...cells(id, 'quiet'), ...cells(id, 'busy')].join(' | ')} |`),
+    '',
+  ].join('\n');
 }

@@ -1,7 +1,7 @@
 // This file is plain JavaScript so that old versions of Node can run it. All other files require the version of Node
 // that this repository specifies.
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
@@ -27,19 +27,19 @@ function install(folder, name) {
 }
 
 const args = process.argv.slice(2);
+const isOld = Number(process.versions.node.split('.')[0]) < 24;
+const isHelp = args.includes('--help');
 // The duration of a run includes the installation, so the start time is passed to the new process.
 const startedAt = Number(process.env['PORTICO_BENCH_STARTED_AT'] || Date.now());
-if (Number(process.versions.node.split('.')[0]) < 24) {
-  install(root, 'the packages of the repository');
+if (isOld || !isHelp) install(root, 'the packages of the repository');
+if (!isHelp) install(here, 'the packages of the benchmark');
+// All servers run on the Node of the repository, which an installation has only just brought.
+if ((isOld || !isHelp) && existsSync(nodeOfTheRepository) && realpathSync(nodeOfTheRepository) !== process.execPath) {
   const { status } = spawnSync(nodeOfTheRepository, [fileURLToPath(import.meta.url), ...args], {
     stdio: 'inherit',
     env: { ...process.env, PORTICO_BENCH_STARTED_AT: String(startedAt) },
   });
   process.exit(status === null ? 1 : status);
-}
-if (!args.includes('--help')) {
-  install(root, 'the packages of the repository');
-  install(here, 'the packages of the benchmark');
 }
 const { run } = await import('./run.ts');
 process.exitCode = await run(args, startedAt);

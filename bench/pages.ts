@@ -1,21 +1,19 @@
 /** The sizes of the measured pages. */
 export type PageSize = '2k' | '29k' | '200k';
 
-/**
- * The kinds of response bodies: all identical, each stamped with its own number, stamped and with undocumented fields,
- * compressed, or with an entity tag.
- */
-export type PageKind = 'same' | 'stamped' | 'undocumented' | 'gzip' | 'tagged';
-
-/** Returns whether every body of this kind contains a different number. */
-export function isStamped(kind: PageKind): boolean {
-  return kind === 'stamped' || kind === 'undocumented';
+/** What a page contains: only documented fields, or two undocumented ones in addition. */
+export interface Page {
+  readonly size: PageSize;
+  readonly undocumented: boolean;
 }
 
-/** Returns the page for a kind, before it is stamped and compressed. */
-export function pageOf(size: PageSize, kind: PageKind): Buffer {
-  return questionPage(size, { undocumented: kind === 'undocumented' });
-}
+/** The pages that the upstream serves. */
+export const PAGES: readonly Page[] = [
+  { size: '2k', undocumented: false },
+  { size: '29k', undocumented: false },
+  { size: '29k', undocumented: true },
+  { size: '200k', undocumented: false },
+];
 
 /** Fields that the contract does not document: one in the page and one in each question. */
 const UNDOCUMENTED = { page: { serverTime: 1_700_000_000_000 }, question: { reactionCount: 3 } };

@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Arguments, readArguments, USAGE } from './arguments.ts';
-import { killAll } from './process-tree.ts';
-import { partNames } from './scenarios/all.ts';
-import { FULL, QUICK } from './scenarios/effort.ts';
+import { FULL, QUICK } from './effort.ts';
+import { killAll } from './program.ts';
 import { openSession, type Session } from './session.ts';
 
 /**
@@ -12,15 +11,13 @@ import { openSession, type Session } from './session.ts';
  * before packages were installed.
  */
 export async function run(args: readonly string[], startedAt: number): Promise<number> {
-  const names = partNames();
-  const usage = USAGE.replace('NAMES', names.join(', '));
-  const options = readArguments(args, names);
+  const options = readArguments(args);
   if (typeof options === 'string') {
-    process.stderr.write(`${options}\n\n${usage}`);
+    process.stderr.write(`${options}\n\n${USAGE}`);
     return 2;
   }
   if (options.help) {
-    process.stdout.write(usage);
+    process.stdout.write(USAGE);
     return 0;
   }
   const folder = mkdtempSync(join(tmpdir(), 'portico-bench-'));
@@ -31,7 +28,9 @@ export async function run(args: readonly string[], startedAt: number): Promise<n
   process.once('exit', clean);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
   try {
-    return await measure(options, await openSession(folder, options.quick ? QUICK : FULL, startedAt));
+    const effort = options.quick ? QUICK : FULL;
+    const command = ['npm run bench', ...(args.length > 0 ? ['--', ...args] : [])].join(' ');
+    return await measure(options, await openSession(folder, { effort, startedAt, command }));
   } catch (error) {
     process.stderr.write(`\nthe benchmark failed: ${(error as Error).message}\n`);
     return 1;
@@ -43,9 +42,8 @@ export async function run(args: readonly string[], startedAt: number): Promise<n
 // Loading all measurement modules takes most of a second, and the help text needs none of them.
 async function measure(options: Arguments, session: Session): Promise<number> {
   const { against, profile, micro } = options;
-  if (against !== undefined) return (await import('./against.ts')).compareCheckouts(against, options, session);
-  if (profile !== undefined)
-    return (await import('./profile/measure-profile.ts')).measureProfile(profile, options, session);
-  if (micro) return (await import('./measure-micro.ts')).measureMicro(options, session);
+  if (against !== undefined) return (await import('./against.ts')).compareWith(against, options, session);
+  if (profile !== undefined) return (await import('./profile/measure-profile.ts')).measureProfile(profile, session);
+  if (micro) return (await import('./micro/run-micro.ts')).runMicro(options, session);
   return (await import('./measure-all.ts')).measureAll(options, session);
 }

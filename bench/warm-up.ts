@@ -1,53 +1,30 @@
-/** The conditions that end a warm-up. They are the same for all servers in a run. */
-export interface WarmUpRule {
-  /** The minimum number of requests. */
-  readonly requests: number;
-  /** The maximum duration of the warm-up, so that the run does not take too long. */
-  readonly maxSeconds: number;
+import { spreadOf } from './spread.ts';
+
+/** A part of a warm-up: how many requests had been sent at its end, and the CPU time of each. */
+export interface Window {
+  readonly sent: number;
+  readonly cpuUs: number;
 }
 
-/** A part of a warm-up. */
-export interface WarmUpWindow {
-  readonly requests: number;
-  readonly seconds: number;
-  /** The number of functions that V8 optimized. Undefined if the server does not run on V8. */
-  readonly optimizations: number | undefined;
-}
+/** The number of requests in a window. */
+export const WINDOW_REQUESTS = 5000;
 
-/** The result of a warm-up. */
-export interface WarmUpResult {
-  readonly requests: number;
-  readonly seconds: number;
-  /** The number of functions optimized per second in the last window. Undefined if the server does not run on V8. */
-  readonly optimizationsPerSecond: number | undefined;
-  /** False if the warm-up ended because it reached its maximum duration. */
-  readonly complete: boolean;
-}
+/** A process is warm if a request takes at most this much more CPU time than after the warm-up. */
+const WITHIN = 0.2;
 
-/** While V8 optimizes at least this many functions per second, it is still compiling the server's code. */
-export const COMPILING_PER_SECOND = 5;
+/** The number of windows whose median smooths the variations between them. */
+const SMOOTHED = 3;
 
-/** Returns the duration of a window in seconds. It is short enough for a warm-up to have at least two windows. */
-export function windowSeconds({ maxSeconds }: WarmUpRule): number {
-  return Math.min(1, maxSeconds / 2);
-}
+/** After fewer requests than this, a process may not have been warm. */
+const LEAST_REQUESTS = 100_000;
 
 /**
- * Warms up a server, one window at a time, until it has received enough requests. If the server runs on V8, the warm-up
- * also continues until V8 optimizes fewer than five functions per second in a window.
+ * Returns how many requests a new process served before it stayed within 20% of the CPU time that it had after the
+ * warm-up. Undefined if the warm-up was too short to tell.
  */
-export async function warmUp(
-  rule: WarmUpRule,
-  runWindow: (seconds: number) => Promise<WarmUpWindow>,
-): Promise<WarmUpResult> {
-  let requests = 0;
-  let seconds = 0;
-  for (;;) {
-    const window = await runWindow(windowSeconds(rule));
-    requests += window.requests;
-    seconds += window.seconds;
-    const rate = window.optimizations === undefined ? undefined : window.optimizations / window.seconds;
-    const complete = requests >= rule.requests && (rate === undefined || rate < COMPILING_PER_SECOND);
-    if (complete || seconds >= rule.maxSeconds) return { requests, seconds, optimizationsPerSecond: rate, complete };
-  }
+export function requestsUntilWarm(windows: readonly Window[], warmCpuUs: number): number | undefined {
+  if ((windows.at(-1)?.sent ?? 0) < LEAST_REQUESTS) return undefined;
+  const smooth = windows.map((_, at) => spreadOf(windows.slice(at, at + SMOOTHED).map(({ cpuUs }) => cpuUs)).median);
+  const lastCold = smooth.findLastIndex((cpuUs) => cpuUs > warmCpuUs * (1 + WITHIN));
+  return windows[lastCold]?.sent ?? 0;
 }

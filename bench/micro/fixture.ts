@@ -1,6 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { loadStart, type Start } from '../../src/engine/load-start.ts';
 import { loadSettings } from '../../src/portico-settings.ts';
@@ -15,9 +14,9 @@ import type { Exchange } from '../../src/engine/pipeline/exchange.ts';
 import type { Plan } from '../../src/engine/pipeline/plan.ts';
 import type { OperationTarget } from '../../src/engine/pipeline/targets.ts';
 import { questionPage } from '../pages.ts';
-import { MEMBER, authorizationOf } from '../peers/credentials.ts';
-import { configurationOf, ROLES_TEXT } from '../peers/portico.ts';
-import { PAGE_PATH } from '../scenarios/requests.ts';
+import { PAGE_PATH } from '../cases.ts';
+import { REQUEST_HEADERS } from '../peers/credentials.ts';
+import { writeConfiguration } from '../peers/portico.ts';
 
 /** The real gateway without sockets, and the data for a single cache hit. */
 export interface Fixture {
@@ -37,16 +36,13 @@ export interface Fixture {
   request(): Pick<IncomingMessage, 'method' | 'url' | 'headers'>;
 }
 
-const AUTHORIZATION = authorizationOf(MEMBER);
+const AUTHORIZATION = REQUEST_HEADERS.Authorization;
 
 /** Assembles Portico in front of the upstream with the benchmark's configuration, and sends the request twice. */
 export async function createFixture(folder: string, upstreamPort: number): Promise<Fixture> {
   mkdirSync(folder, { recursive: true });
-  const file = join(folder, 'portico.yaml');
-  const variant = { responses: 'enforce', cache: true } as const;
   // Nothing listens on these ports. They appear only in the configuration.
-  writeFileSync(file, configurationOf(variant, { port: 1, adminPort: 2, upstreamPort, folder }));
-  writeFileSync(join(folder, 'roles.yaml'), ROLES_TEXT, { mode: 0o600 });
+  const file = writeConfiguration({ folder, port: 1, adminPort: 2, upstreamPort, cache: true });
   const settings = loadSettings({ env: { PORTICO_CONFIG: file }, cwd: folder });
   const assembly = assembleGateway(settings, { env: {}, logStream: { write: () => undefined } });
   const served = async () => {

@@ -1,42 +1,24 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import type { Arguments } from '../arguments.ts';
 import { SERVER_CORE } from '../cores.ts';
-import type { RunContext } from '../run-scenario.ts';
+import type { Session } from '../session.ts';
 import type { MicroEffort } from './measure-stage.ts';
-import type { MicroLine, MicroTask } from './worker.ts';
 
-/** The settings for short and long micro-benchmarks. */
-export const MICRO: Readonly<Record<'full' | 'quick', MicroEffort>> = {
-  full: { warmMs: 1000, batchMs: 3, batches: 151, allocationCalls: 2000 },
-  quick: { warmMs: 300, batchMs: 2, batches: 41, allocationCalls: 2000 },
-};
+const FULL: MicroEffort = { warmMs: 1000, batchMs: 3, batches: 151 };
+const QUICK: MicroEffort = { warmMs: 300, batchMs: 2, batches: 41 };
 
-/** Measures all stages in a separate process on the server's core. Prints a line after each stage. */
-export function runMicro(
-  effort: MicroEffort,
-  { folder, upstream, progress }: RunContext,
-): Promise<readonly MicroLine[]> {
-  const task: MicroTask = { folder: join(folder, 'micro'), upstreamPort: upstream.portOf('29k', 'same'), effort };
-  const file = join(import.meta.dirname, 'worker.ts');
-  const args = ['-c', String(SERVER_CORE), process.execPath, '--expose-gc', file, JSON.stringify(task)];
-  return new Promise((resolve, reject) => {
-    const child = spawn('taskset', args, {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, NODE_ENV: 'production' },
-    });
-    const lines: MicroLine[] = [];
-    let errors = '';
-    createInterface(child.stdout).on('line', (text) => {
-      const line = JSON.parse(text) as MicroLine;
-      lines.push(line);
-      progress.tick(`measured: ${line.name}`);
-    });
-    child.stderr.on('data', (part: Buffer) => void (errors += part.toString()));
-    child.once('error', reject);
-    child.once('close', (code) => {
-      if (code === 0) resolve(lines);
-      else reject(new Error(`the micro-benchmarks ended with ${code}:\n${errors.slice(-2000)}`));
-    });
+/** Measures the stages of a request in a process of their own, on the server's core. Returns the exit code. */
+export async function runMicro({ quick }: Arguments, { setting }: Session): Promise<number> {
+  const port = setting.upstream.portOf({ size: '29k', undocumented: false });
+  const worker = join(import.meta.dirname, 'worker.ts');
+  const task = [join(setting.folder, 'micro'), String(port), JSON.stringify(quick ? QUICK : FULL)];
+  process.stdout.write('part of  ns per call        least to most  stage\n');
+  const child = spawn('taskset', ['-c', String(SERVER_CORE), process.execPath, '--expose-gc', worker, ...task], {
+    stdio: 'inherit',
+    env: { ...process.env, NODE_ENV: 'production' },
   });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return code ?? 1;
 }

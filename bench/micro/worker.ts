@@ -1,24 +1,13 @@
 import { createFixture } from './fixture.ts';
-import { type MicroEffort, measureStage, type StageCost } from './measure-stage.ts';
-import { STAGES } from './stages/all.ts';
+import { type MicroEffort, measureStage } from './measure-stage.ts';
+import { stagesOf } from './stages.ts';
 
-/** The task of the process that runs the micro-benchmarks. */
-export interface MicroTask {
-  readonly folder: string;
-  readonly upstreamPort: number;
-  readonly effort: MicroEffort;
-}
-
-/** One line in the output of the micro-benchmark process. */
-export interface MicroLine extends StageCost {
-  readonly name: string;
-}
-
-const { folder, upstreamPort, effort } = JSON.parse(process.argv[2] ?? '{}') as MicroTask;
-const fixture = await createFixture(folder, upstreamPort);
-for (const stage of STAGES) {
-  const line: MicroLine = { name: stage.name, ...measureStage(stage.prepare(fixture), effort) };
-  process.stdout.write(`${JSON.stringify(line)}\n`);
+// Measures all stages and prints a line for each. The arguments are a folder, the upstream's port and the effort.
+const [folder = '', upstreamPort, effort = '{}'] = process.argv.slice(2);
+for (const stage of stagesOf(await createFixture(folder, Number(upstreamPort)))) {
+  const { median, min, max } = measureStage(stage, JSON.parse(effort) as MicroEffort);
+  const cells = [median.toFixed(0).padStart(9), `${min.toFixed(0)} to ${max.toFixed(0)}`.padStart(20)];
+  process.stdout.write(`${stage.paidBy.padEnd(6)} ${cells.join(' ')}  ${stage.name}\n`);
 }
 // Without an explicit exit, the gateway's timers would keep the process alive.
 process.exit(0);

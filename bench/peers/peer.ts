@@ -1,40 +1,18 @@
-import type { Running } from '../process-tree.ts';
+import type { Program } from '../program.ts';
 
-/** The ports of the upstream and of the measured server, and the folder for the server's files. */
+/** The ports of the server and of its upstream, and the folder for the server's files. */
 export interface PeerContext {
-  readonly upstreamPort: number;
-  readonly port: number;
   readonly folder: string;
+  readonly port: number;
+  readonly upstreamPort: number;
 }
 
 /** A measured server. */
 export interface Peer {
-  /** An id that is unique within a scenario. It is used in file names and results. */
-  readonly id: string;
-  /** The name shown in tables. */
+  /** The name shown in results. */
   readonly label: string;
-  /** True if the server authenticates callers. */
-  readonly authenticates: boolean;
-  /** The program, if any, that the peer needs in addition to Node. */
-  readonly needs?: 'nginx' | 'varnishd' | 'haproxy';
-  start(context: PeerContext): Promise<StartedPeer>;
-  /** Returns the same peer, started with options for Node. Undefined if the peer cannot be profiled. */
-  withNodeOptions?(options: readonly string[]): Peer;
-}
-
-/** A running peer. */
-export interface StartedPeer {
-  readonly running: Running;
-  readonly port: number;
-  /** The exact configuration, as shown in the appendix to the results. */
-  readonly configuration: string;
-  /** The port of the admin listener, if there is one. */
-  readonly adminPort?: number;
-  /** Returns the number of functions that V8 has optimized so far. Undefined for servers that do not run on Node. */
-  readonly optimizations?: () => number;
-}
-
-/** Returns a peer's id, with a note that distinguishes it from similar peers. */
-export function idOf(name: string, note: string | undefined): string {
-  return note === undefined ? name : `${name}-${note.replaceAll(/\W+/g, '-')}`;
+  /** The program, if any, that it needs in addition to Node. Such a program compiles nothing while it runs. */
+  readonly needs?: 'nginx';
+  /** Writes the server's files and returns its program. Portico also has an admin port. */
+  prepare(context: PeerContext): Promise<Program & { readonly adminPort?: number }>;
 }

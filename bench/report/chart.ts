@@ -1,75 +1,49 @@
-import { formatNumber } from '../format-number.ts';
-import type { Results } from '../results.ts';
-import type { ScenarioRow } from '../run-scenario.ts';
+import { type Case, selectCases } from '../cases.ts';
+import { combine, type Load, type Results } from '../results.ts';
+import type { Spread } from '../spread.ts';
+import { formatNumber } from './format-number.ts';
 
-const SHOWN = new Set([
-  'hit',
-  'hit-busy',
-  'hit-gzip',
-  'not-modified',
-  'miss-distinct',
-  'miss-undocumented',
-  'passthrough',
-]);
 const WIDTH = 900;
-const LABELS = 372;
-/** The space reserved for the number after a bar. */
+const LABELS = 330;
+/** The space for the number after a bar. */
 const NUMBERS = 64;
-const LINE = 22;
+const BAR = 10;
+const LINE = 32;
 
-/**
- * Returns a bar chart of CPU time per request. Each scenario has its own scale. The chart is readable on light and dark
- * pages.
- */
-export function toChart({ scenarios, machine }: Results): string {
-  const parts: string[] = [];
-  let y = 52;
-  for (const { id, title, rows } of scenarios) {
-    if (!SHOWN.has(id)) continue;
-    parts.push(`<text class="title" x="12" y="${y}">${escaped(title)}</text>`);
-    // The medians determine the scale, so that the bars fill the width. An outlier's line ends at the edge.
-    const largest = Math.max(...rows.map((row) => row.cpuUs.median)) * 1.1;
-    y += 10;
-    for (const row of rows) {
-      parts.push(...bar(row, y, largest));
-      y += LINE;
-    }
-    y += 30;
-  }
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${y}" viewBox="0 0 ${WIDTH} ${y}" role="img" aria-label="CPU per request in microseconds, less is better">
+/** Returns a bar chart of the CPU time per request of each case. It is readable on light and dark pages. */
+export function toChart(results: Results): string {
+  const spreadOf = (one: Case, load: Load) => combine(results, load, [one.id], ([round]) => round?.cpuUs ?? 0);
+  const parts = selectCases([]).map((one) => ({ one, quiet: spreadOf(one, 'quiet'), busy: spreadOf(one, 'busy') }));
+  const shown = parts.filter(({ quiet }) => quiet !== undefined);
+  // The scale is that of square roots, because Prism needs fifty times as much as a hit.
+  const largest = Math.max(...shown.flatMap(({ quiet, busy }) => [quiet?.max ?? 0, busy?.max ?? 0]));
+  const at = (value: number) => LABELS + Math.sqrt(value / largest) * (WIDTH - LABELS - NUMBERS);
+  const bar = (spread: Spread | undefined, kind: string, y: number) =>
+    spread === undefined
+      ? ''
+      : `<rect class="${kind}" x="${LABELS}" y="${y}" width="${(at(spread.median) - LABELS).toFixed(1)}" height="${BAR}"/>` +
+        `<path d="M${at(spread.min).toFixed(1)} ${y + BAR / 2}H${at(spread.max).toFixed(1)}"/>` +
+        `<text x="${(at(spread.max) + 6).toFixed(1)}" y="${y + BAR}">${formatNumber(spread.median)}</text>`;
+  const rows = shown.map(({ one, quiet, busy }, index) => {
+    const y = 36 + index * LINE;
+    const kind = one.peer.label === 'Portico' ? 'own' : 'peer';
+    const label = `<text x="${LABELS - 8}" y="${y + BAR + 4}" text-anchor="end">${one.peer.label}: ${one.does}</text>`;
+    return [label, bar(quiet, kind, y), bar(busy, `${kind} busy`, y + BAR + 2)].join('\n');
+  });
+  const height = 44 + shown.length * LINE;
+  const title =
+    'CPU time of a request in microseconds (square root scale); pale: with a busy neighbor; lines: all rounds';
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="CPU time per request">
 <style>
 text { font: 12px system-ui, sans-serif; fill: #24292f; }
-.title { font-weight: 600; font-size: 13px; }
+path { stroke: #24292f; }
 .peer { fill: #8c959f; }
 .own { fill: #1a7f64; }
-.spread { stroke: #24292f; }
-@media (prefers-color-scheme: dark) {
-  text { fill: #e6edf3; }
-  .peer { fill: #6e7681; }
-  .own { fill: #3fb68b; }
-  .spread { stroke: #e6edf3; }
-}
+.busy { opacity: 0.5; }
+@media (prefers-color-scheme: dark) { text { fill: #e6edf3; } path { stroke: #e6edf3; } }
 </style>
-<text x="12" y="18">CPU time of one request in microseconds, less is better. Bars show medians, lines the range from the best to the worst round. Commit: ${escaped(machine.commit)}</text>
-${parts.join('\n')}
+<text x="12" y="18">${title}. Commit: ${results.machine.commit}</text>
+${rows.join('\n')}
 </svg>
 `;
-}
-
-function bar({ peer, label, cpuUs }: ScenarioRow, y: number, largest: number): string[] {
-  const room = WIDTH - LABELS - NUMBERS;
-  const at = (value: number) => LABELS + Math.min(1, value / largest) * room;
-  const kind = peer.startsWith('portico') ? 'own' : 'peer';
-  const middle = y + LINE / 2;
-  const end = Math.max(at(cpuUs.median), at(cpuUs.max));
-  return [
-    `<text x="${LABELS - 8}" y="${middle + 4}" text-anchor="end">${escaped(label)}</text>`,
-    `<rect class="${kind}" x="${LABELS}" y="${y + 3}" width="${(at(cpuUs.median) - LABELS).toFixed(1)}" height="${LINE - 6}" rx="2"/>`,
-    `<line class="spread" x1="${at(cpuUs.min).toFixed(1)}" x2="${at(cpuUs.max).toFixed(1)}" y1="${middle}" y2="${middle}"/>`,
-    `<text x="${(end + 6).toFixed(1)}" y="${middle + 4}">${formatNumber(cpuUs.median)}</text>`,
-  ];
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

@@ -1,51 +1,24 @@
-import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'vitest';
-import { spreadOf } from '../spread.ts';
-import { microFiles } from '../report/micro-markdown.ts';
-import { detailFiles, summaryFiles } from '../report/result-files.ts';
-import { flameGraph } from '../profile/flame-graph.ts';
-import { resultsOf, row } from './results-of.ts';
-
-const BENCH = join(import.meta.dirname, '..');
+import { expect, test } from 'vitest';
+import { toChart } from '../report/chart.ts';
+import { toMarkdown } from '../report/markdown.ts';
+import { resultsOf } from './made-up-results.ts';
 
 /** Returns the commit that a results file names. */
 function commitIn(text: string): string | undefined {
-  return /\b[Cc]ommit(?:": "|: | )([0-9a-f]{7,40}(?: with local changes)?)/.exec(text)?.[1];
+  return /\b[Cc]ommit:? ([0-9a-f]{7,40}(?: with local changes)?)/.exec(text)?.[1];
 }
 
 test('every file of a run names its commit', () => {
-  const results = resultsOf({ hit: [row('portico-hit', 30, 25_000)] });
-  const { machine, startedAt } = results;
-  const lines = [{ name: 'match', nsPerCall: spreadOf([1]), bytesPerCall: 1 }];
-  const frame = { name: 'all', place: '', group: 'Node', self: 1, total: 1, children: new Map() };
-  const files = [
-    ...summaryFiles(results),
-    ...detailFiles(results),
-    ...microFiles(lines, machine, startedAt),
-    { name: 'profile-hit.svg', text: flameGraph(frame, `hit; commit ${machine.commit}`) },
-  ];
-  for (const { name, text } of files) assert.equal(commitIn(text), machine.commit, name);
+  const results = resultsOf([]);
+  expect([toMarkdown(results), toChart(results)].map(commitIn)).toEqual(['abc1234', 'abc1234']);
 });
 
-// The files that a complete run writes.
-const FILES = ['RESULTS.md', 'results.svg'];
-
-const committedCommit = (name: string) => {
-  assert.ok(existsSync(join(BENCH, name)), `${name} is missing`);
-  return commitIn(readFileSync(join(BENCH, name), 'utf8'));
-};
-
 test('the committed results come from one complete run, and the documentation names its commit', () => {
-  const commits = FILES.map(committedCommit);
-  for (const commit of commits)
-    assert.match(commit ?? 'none', /^[0-9a-f]+$/, 'the results were measured with local changes');
-  const [commit = 'none'] = commits;
-  assert.deepEqual(
-    commits,
-    FILES.map(() => commit),
-  );
-  const text = readFileSync(join(BENCH, '..', 'docs', 'performance.md'), 'utf8');
-  assert.ok(text.includes(commit), `performance.md does not name ${commit}`);
+  const read = (...path: readonly string[]) => readFileSync(join(import.meta.dirname, '..', ...path), 'utf8');
+  const [commit = 'none', other] = ['RESULTS.md', 'results.svg'].map((name) => commitIn(read(name)));
+  expect(commit, 'the results were measured with local changes').toMatch(/^[0-9a-f]+$/);
+  expect(other).toBe(commit);
+  expect(read('..', 'docs', 'performance.md')).toContain(commit);
 });

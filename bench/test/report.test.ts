@@ -1,61 +1,55 @@
-import assert from 'node:assert/strict';
-import { test } from 'vitest';
+import { expect, test } from 'vitest';
+import { comparisonTable } from '../against.ts';
+import { readArguments } from '../arguments.ts';
+import { selectCases } from '../cases.ts';
+import { estimateSeconds, FULL, QUICK, roundsPerVisit, turnsOf } from '../effort.ts';
+import { lateness } from '../measure-all.ts';
 import { toChart } from '../report/chart.ts';
-import { toDetails, toSummary } from '../report/markdown.ts';
-import { resultsOf, row } from './results-of.ts';
+import { toMarkdown } from '../report/markdown.ts';
+import { resultsTable } from '../report/table.ts';
+import { resultsOf, visitsOf } from './made-up-results.ts';
 
-const HIT = {
-  hit: [
-    row('nginx-cache', 20, 50_000, { configuration: 'listen 127.0.0.1:8123;' }),
-    row('portico-hit', 30, 25_000, { configuration: '{ "port": 4711 }' }),
-  ],
-};
+const VISITS = [...visitsOf('hit', [[30, 34]]), ...visitsOf('bare', [[20, 20]])];
 
-test('a table shows the ratios of Portico over each server', () => {
-  const text = toDetails(resultsOf(HIT));
-  const line = text.split('\n').find((one) => one.startsWith('| nginx-cache'));
-  assert.match(line ?? '', /20\.0 \| 20\.0–20\.0 \| 1\.50 × \| 50,000 \| 50,000–50,000 \| 0\.50 ×/);
+test('a row has its value, spread, goal, verdict and the value with a busy neighbor', () => {
+  const line = /^\| hit ÷ bare.*$/m.exec(resultsTable(resultsOf(VISITS)))?.[0] ?? '';
+  expect(line).toContain('| 1.60 × | 1.50 to 1.70 | ≤ 1.50 | **missed** | 1.60 (1.50 to 1.70) |');
 });
 
-test('a second table shows the threads, the warm-up and the yardstick', () => {
-  const threadsUs = { main: 24, v8: 4.5, pool: 0.8, worker: 0.7, other: 0 };
-  const warmUp = { requests: 61_234, seconds: 15, optimizationsPerSecond: 12, complete: false };
-  const text = toDetails(resultsOf({ hit: [row('portico-hit', 30, 25_000, { threadsUs, warmUp })] }));
-  assert.match(
-    text,
-    /\| portico-hit \| 24\.0 \| 4\.5 \| 0\.8 \| 0\.7 \| 0\.0 \| 61,234 \| 15\.0 \(not complete\) \| 12\.0 \| 100 \|/,
-  );
+test('failures and a busy machine are reported before any number', () => {
+  const { machine } = resultsOf([]);
+  const failures = [{ part: 'hit', message: 'no\nmore' }];
+  const text = toMarkdown(resultsOf(VISITS, { failures, machine: { ...machine, busyBefore: 0.4 } }));
+  expect(text.slice(0, text.indexOf('| what'))).toMatch(/\*\*hit failed: no\*\*\n\n\*\*.* 40% busy before/);
 });
 
-test('the reason for a smaller warm-up is stated', () => {
-  const slow = { requests: 8000, reason: 'it is slow' };
-  const text = toDetails(resultsOf({ 'miss-distinct': [row('prism', 900, 800, { slow })] }));
-  assert.match(text, /^prism has a shorter warm-up of at least 8,000 requests: it is slow\.$/m);
+test('the chart has a bar for quiet rounds and one for busy rounds', () => {
+  expect(toChart(resultsOf(VISITS)).match(/<rect /g)?.length).toBe(4);
 });
 
-test('configurations are shown without port numbers', () => {
-  const text = toDetails(resultsOf(HIT));
-  assert.match(text, /listen 127\.0\.0\.1:PORT;/);
-  assert.match(text, /"port": PORT/);
-  assert.doesNotMatch(text, /8123|4711/);
+test('a comparison has the ratio of the medians and the spread of the pairs', () => {
+  const visits = [...visitsOf('hit-before', [[40], [40]]), ...visitsOf('hit-after', [[30], [34]])];
+  const table = comparisonTable([{ id: 'hit' }], { visits, failures: [] });
+  expect(table).toContain('| hit | 40.0 | 32.0 | 0.800 | 0.750 to 0.850 |');
 });
 
-test('a failed part is reported before any number', () => {
-  const text = toSummary(resultsOf(HIT, { failures: [{ part: 'memory', message: 'no\nmore' }] }), 'results.svg');
-  assert.ok(text.indexOf('**memory failed: no**') < text.indexOf('| verdict |'));
-  assert.ok(text.includes('**memory failed: no**'));
+test('a complete run fits into its limit, with at least five rounds for every case', () => {
+  const cases = selectCases([]);
+  const installation = 60;
+  const starts = 35;
+  expect(estimateSeconds(cases, FULL) + installation + starts).toBeLessThan(FULL.maxMinutes * 60);
+  expect(estimateSeconds(cases, QUICK) + starts).toBeLessThan(QUICK.maxMinutes * 60);
+  for (const effort of [FULL, QUICK])
+    for (const one of cases) expect(turnsOf(one, effort) * roundsPerVisit(one, effort)).toBeGreaterThanOrEqual(5);
 });
 
-test('the duration of the run is reported', () => {
-  assert.match(toSummary(resultsOf({}, { seconds: 1023 }), 'results.svg'), /The run took 17\.1 minutes/);
+test('a run that took longer than its effort allows has failed', () => {
+  expect(lateness(12 * 60, FULL)).toEqual([]);
+  expect(lateness(13 * 60, FULL)[0]?.message).toMatch(/took 13\.0 minutes and may take 12/);
 });
 
-test('a busy machine is reported', () => {
-  const { machine } = resultsOf({});
-  assert.match(toSummary(resultsOf({}, { machine: { ...machine, busyBefore: 0.4 } }), 'results.svg'), /40% busy/);
-});
-
-test('texts are escaped in the chart', () => {
-  const chart = toChart(resultsOf({ hit: [row('portico-hit', 10, 1, { label: 'a < b & c' })] }));
-  assert.ok(chart.includes('a &lt; b &amp; c'));
+test('wrong usage is refused with the names that exist', () => {
+  expect(readArguments(['--only', 'hot'])).toMatch(/no part called hot; the names: hit, /);
+  expect(readArguments(['--micro', '--profile', 'hit'])).toMatch(/only one of/);
+  expect(readArguments(['--fast'])).toMatch(/fast/);
 });

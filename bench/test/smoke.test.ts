@@ -1,112 +1,96 @@
-// Runs each benchmark program once, with counts too small for a meaningful measurement. Leaves out the parts that need
-// wrk or packages that are installed only for a benchmark run.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+// Starts the programs of a run that need neither wrk nor packages that are installed only for a run.
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { requestEachKey } from '../closed-load.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { allCases, PAGE_PATH, PARTS } from '../cases.ts';
+import { SERVER_CORE } from '../cores.ts';
 import { freePort } from '../free-port.ts';
-import type { MicroLine, MicroTask } from '../micro/worker.ts';
-import type { PacedLoad, PacedResult } from '../paced-load.ts';
-import { questionPage } from '../pages.ts';
+import type { MicroEffort } from '../micro/measure-stage.ts';
+import { startProgram } from '../program.ts';
 import { rawRequest } from '../raw-request.ts';
-import { partNames } from '../scenarios/all.ts';
-import { PAGE_PATH } from '../scenarios/requests.ts';
-import type { UpstreamVariant } from '../upstream.ts';
+import { withServer } from '../server.ts';
+import { startUpstream, type Upstream } from '../start-upstream.ts';
+import { verifyResponse } from '../verify-response.ts';
 
 const BENCH = join(import.meta.dirname, '..');
-const folder = mkdtempSync(join(tmpdir(), 'portico-bench-test-'));
-const started: ChildProcess[] = [];
-let upstreamPort = 0;
-let undocumentedPort = 0;
+const PAGE = { size: '29k', undocumented: false } as const;
 
-beforeAll(async () => {
-  upstreamPort = await freePort();
-  undocumentedPort = await freePort();
-  const variants: UpstreamVariant[] = [
-    { size: '29k', kind: 'undocumented', port: undocumentedPort },
-    { size: '29k', kind: 'same', port: upstreamPort },
-  ];
-  start('upstream.ts', JSON.stringify(variants));
-  await untilReady(upstreamPort);
-});
-
-afterAll(async () => {
-  for (const child of started) {
-    const ended = child.exitCode === null ? once(child, 'exit') : undefined;
-    child.kill();
-    await ended;
-  }
-  rmSync(folder, { recursive: true });
-});
-
-function start(program: string, ...args: readonly string[]): void {
-  started.push(spawn(process.execPath, [join(BENCH, program), ...args], { stdio: ['ignore', 'ignore', 'inherit'] }));
-}
-
-/** Waits until a server returns the page. Retries while the server is not listening. */
-const untilReady = (port: number) =>
-  vi.waitFor(async () => expect((await rawRequest(port, PAGE_PATH)).status).toBe(200), { timeout: 120_000 });
-
-/** Returns the output of a program that ends on its own. */
-async function outputOf(program: string, ...args: readonly string[]): Promise<string> {
-  const child = spawn(process.execPath, [join(BENCH, program), ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let output = '';
-  child.stdout.on('data', (part: Buffer) => void (output += part.toString()));
-  const [code] = (await once(child, 'close')) as [number | null];
-  expect(code).toBe(0);
-  return output;
+function caseOf(id: string) {
+  const found = allCases().find((one) => one.id === id);
+  if (found === undefined) throw new Error(`there is no case ${id}`);
+  return found;
 }
 
 test('the benchmark lists its parts without installing anything', () => {
   const { status, stdout } = spawnSync(process.execPath, [join(BENCH, 'main.mjs'), '--help'], { encoding: 'utf8' });
   expect(status).toBe(0);
-  for (const name of partNames()) expect(stdout).toContain(name);
+  for (const name of Object.keys(PARTS)) expect(stdout).toContain(name);
 });
 
-test('the upstream returns the page', async () => {
-  const { body } = await rawRequest(upstreamPort, PAGE_PATH);
-  expect(body.equals(questionPage('29k'))).toBe(true);
-});
+describe.skipIf(spawnSync('taskset', ['-V']).error !== undefined)('the programs', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'portico-bench-test-'));
+  let upstream: Upstream;
 
-test('the page with undocumented fields has one on the page and one on each item', async () => {
-  const { body } = await rawRequest(undocumentedPort, PAGE_PATH);
-  const page = JSON.parse(body.toString()) as { serverTime?: number; list: { reactionCount?: number }[] };
-  expect(page.serverTime).toBeDefined();
-  expect(page.list.every(({ reactionCount }) => reactionCount !== undefined)).toBe(true);
-});
+  beforeAll(async () => {
+    upstream = await startUpstream(folder);
+  });
 
-test.each([
-  ['node-http', () => '29k'],
-  ['http-proxy-middleware', () => String(upstreamPort)],
-])('the peer %s returns the page', async (peer, lastArgument) => {
-  const port = await freePort();
-  start(join('peers', 'programs', `${peer}.ts`), String(port), lastArgument());
-  await untilReady(port);
-  expect((await rawRequest(port, PAGE_PATH)).body.equals(questionPage('29k'))).toBe(true);
-});
+  afterAll(async () => {
+    await upstream.stop();
+    rmSync(folder, { recursive: true });
+  });
 
-test('every stage of a request is measured once', async () => {
-  // Unlike a benchmark run, this test does not use --expose-gc, because it would then spend most of its time collecting
-  // garbage.
-  const effort = { warmMs: 1, batchMs: 0.01, batches: 1, allocationCalls: 10 };
-  const task: MicroTask = { folder: join(folder, 'micro'), upstreamPort, effort };
-  const lines = (await outputOf(join('micro', 'worker.ts'), JSON.stringify(task)))
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as MicroLine);
-  expect(lines.length).toBeGreaterThan(10);
-  for (const { name, nsPerCall } of lines) expect(nsPerCall.median, name).toBeGreaterThan(0);
-}, 300_000);
+  /** Starts a case's server and returns the names of its response's headers. */
+  const headersOf = (id: string, also: (port: number) => Promise<unknown> = () => Promise.resolve()) =>
+    withServer(caseOf(id), { folder, upstream }, async ({ running, port }) => {
+      expect(running.cpuNs()).toBeGreaterThan(0);
+      await also(port);
+      return Object.keys((await verifyResponse(caseOf(id), port)).headers).toSorted();
+    });
 
-test('the paced load counts its requests, and the closed one requests each key', async () => {
-  const common = { port: upstreamPort, headers: {}, connections: 2 };
-  const load: PacedLoad = { ...common, path: PAGE_PATH, perSecond: 50, warmSeconds: 0.1, seconds: 0.1 };
-  const result = JSON.parse(await outputOf('paced-load.ts', JSON.stringify(load))) as PacedResult;
-  expect(result).toMatchObject({ requests: 5, perSecond: 50 });
-  await requestEachKey({ ...common, path: '/services/v2/question.json?q=', from: 0, to: 5 });
+  test('every page of the upstream has its own number', async () => {
+    const bodies = [1, 2].map(async () => (await rawRequest(upstream.portOf(PAGE), PAGE_PATH)).body.toString());
+    expect(new Set(await Promise.all(bodies)).size).toBe(2);
+  });
+
+  test('the bare server sends the headers of a hit', async () => {
+    const ofHit = await headersOf('hit', (port) => verifyResponse(caseOf('passthrough'), port));
+    expect(await headersOf('bare')).toEqual(ofHit);
+  });
+
+  test('a page with undocumented fields is reported by Portico and passes through the proxy', async () => {
+    expect(await headersOf('undocumented')).toContain('contract-status');
+    expect(await headersOf('proxy-undocumented')).not.toContain('contract-status');
+  });
+
+  test('a server does not start while another one is alive', async () => {
+    await withServer(caseOf('proxy'), { folder, upstream }, async () => {
+      const port = await freePort();
+      const program = { command: process.execPath, args: [], port, folder };
+      await expect(startProgram(program, SERVER_CORE)).rejects.toThrow(/while another server is alive/);
+    });
+  });
+
+  test('a response that is not the page is found', async () => {
+    const wrong = { ...caseOf('bare'), page: { size: '2k', undocumented: false } as const };
+    await expect(withServer(wrong, { folder, upstream }, () => Promise.resolve())).rejects.toThrow(/not the page/);
+  });
+
+  test('a response without the expected header is found', async () => {
+    const wrong = { ...caseOf('bare'), proof: { 'cache-status': /stored/ } };
+    await expect(withServer(wrong, { folder, upstream }, () => Promise.resolve())).rejects.toThrow(/cache-status/);
+  });
+
+  test('every stage of a request is measured once', () => {
+    // Without --expose-gc, because the process would otherwise spend most of its time collecting garbage.
+    const effort: MicroEffort = { warmMs: 1, batchMs: 0.01, batches: 1 };
+    const worker = join(BENCH, 'micro', 'worker.ts');
+    const task = [worker, join(folder, 'micro'), String(upstream.portOf(PAGE)), JSON.stringify(effort)];
+    const { stdout } = spawnSync(process.execPath, task, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+    const lines = stdout.trim().split('\n');
+    expect(lines.length).toBeGreaterThan(10);
+    for (const line of lines) expect(line).toMatch(/^(?:hit|miss|first) +\d+ +\d+ to \d+ {2}\S/);
+  });
 });

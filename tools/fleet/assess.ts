@@ -1,4 +1,4 @@
-import { percentileOf } from '../../bench/latency-summary.ts';
+import { percentileOf } from '../prove/load/statistics.ts';
 import { grouped } from '../prove/proof.ts';
 import { cacheResult, type CacheResult, countFills, createStaleness, leaksOf } from './checks.ts';
 import { type FillEvent, isWithin, type ReadEvent, type WriteEvent } from './events.ts';

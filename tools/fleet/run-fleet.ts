@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createCpuTimes, totalOf as totalNs } from '../../bench/cpu-time.ts';
+import { createCpuTime } from '../../bench/process-usage.ts';
 import { freePort } from '../../bench/free-port.ts';
 import { type GatewayProcess, type ProcessGroup, startGateway, withProcesses } from '../prove/load/processes.ts';
 import { pause } from '../prove/proof.ts';
@@ -252,11 +252,11 @@ interface Reading {
 
 function createMeter(gateways: readonly GatewayProcess[], redis: RedisProcess): { read(): Promise<Reading> } {
   // A reader remembers all threads that it has seen, so every process needs its own reader.
-  const readers = new Map<number, ReturnType<typeof createCpuTimes>>();
+  const readers = new Map<number, ReturnType<typeof createCpuTime>>();
   const cpuMs = (pid: number) => {
-    const reader = readers.get(pid) ?? createCpuTimes();
+    const reader = readers.get(pid) ?? createCpuTime();
     readers.set(pid, reader);
-    return totalNs(reader([pid])) / 1e6;
+    return reader([pid]) / 1e6;
   };
   const metricOf = (pattern: RegExp) => Promise.all(gateways.map((gateway) => gateway.metric(pattern)));
   return {

@@ -2,11 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { formatFiles } from '../../bench/report/format-files.ts';
 import { DEFAULT_CACHE_OPTIONS } from '../../src/engine/cache/cache-options.ts';
 import { grouped } from '../prove/proof.ts';
 import type { Row } from './assess.ts';
 import type { LargeFleet, Point } from './compare.ts';
+import { formatFiles } from './format-files.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PAGE = join(ROOT, 'docs/scale.md');

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
-import { type PageSize, questionPage } from '../../pages.ts';
+import { questionPage } from '../../pages.ts';
 
-const [port, size, ...extra] = process.argv.slice(2);
-const body = questionPage(size as PageSize);
+const [port, ...extra] = process.argv.slice(2);
+const body = questionPage('29k');
 const headers = ['Content-Type', 'application/json;charset=UTF-8', 'Content-Length', String(body.length), ...extra];
 
 createServer((_request, response) => {

@@ -1,5 +1,5 @@
-// Declares types for packages that are installed only for a run (see bench/package.json), so that type checking works
-// without them.
+// Declares the types of a package that is installed only for a run (see bench/package.json), so that type checking
+// works without it.
 
 declare module 'express-openapi-validator' {
   import type { RequestHandler } from 'express';
@@ -9,19 +9,4 @@ declare module 'express-openapi-validator' {
     validateRequests: boolean;
     validateResponses: boolean;
   }): RequestHandler[];
-}
-
-declare module 'fastify' {
-  interface FastifyApp {
-    register<Options>(plugin: (app: FastifyApp, options: Options) => void, options: Options): PromiseLike<unknown>;
-    listen(address: { port: number; host: string }): Promise<string>;
-  }
-
-  export default function Fastify(): FastifyApp;
-}
-
-declare module '@fastify/http-proxy' {
-  import type { FastifyApp } from 'fastify';
-
-  export default function httpProxy(app: FastifyApp, options: { upstream: string }): void;
 }

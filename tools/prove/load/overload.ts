@@ -1,10 +1,10 @@
-import { percentileOf } from '../../../bench/latency-summary.ts';
 import { rawRequest } from '../../../bench/raw-request.ts';
 import { grouped, pause, type ProofResult } from '../proof.ts';
 import { CALLERS, pageAsk } from './callers.ts';
 import { type LoadCounts, runLoad, startLoad } from './load-client.ts';
 import { type GatewayProcess, withScene } from './processes.ts';
 import { faultsOf, statusText } from './soak.ts';
+import { percentileOf } from './statistics.ts';
 
 const TIMES_PEAK = 3;
 /** The number of clients that overload the process. */

@@ -1,11 +1,10 @@
 import { join } from 'node:path';
-import { percentileOf } from '../../../bench/latency-summary.ts';
-import { slopeOf } from '../../../bench/slope.ts';
 import { openLedgerFile } from '../../../src/features/ledger/store/sqlite/open-ledger-file.ts';
 import { describeCounts, grouped, pause, type ProofContext, type ProofResult } from '../proof.ts';
 import { CALLERS, deniedAsk, LEAK, pageAsk, STRANGER, violatingAsk, writeAsk } from './callers.ts';
 import { type Ask, type LoadCounts, runLoad, startLoad, totalOf } from './load-client.ts';
 import { type GatewayProcess, RELOADS, withScene } from './processes.ts';
+import { percentileOf, slopeOf } from './statistics.ts';
 
 const CONNECTIONS = 32;
 /** The share of the upstream's pages that are faulty. */
