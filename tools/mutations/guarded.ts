@@ -73,17 +73,6 @@ export const GUARDED: readonly Guarded[] = [
     breakAt: 95,
   },
   { name: 'cors', sources: ['src/features/cors/add-cors-headers.ts'], breakAt: 97 },
-  // The rest of the feature is in table.ts, because its tests are whole gateways.
-  {
-    name: 'tokens',
-    sources: [
-      'src/features/tokens/networks.ts',
-      'src/features/tokens/password-seal.ts',
-      'src/features/tokens/token-format.ts',
-      'src/features/tokens/token-record.ts',
-    ],
-    breakAt: 80,
-  },
 ];
 
 const ROOT = join(import.meta.dirname, '../..');

@@ -28,7 +28,9 @@ export function createUpstreamPasswords(parts: {
   const refusals = createRefusals([verifier.scheme], options.realm);
   return {
     async accepts(name, password, clientAddress) {
-      const credential = { authorization: toAuthorization(name, password), name };
+      const credential = verifier.scheme.read(toAuthorization(name, password));
+      // Nobody could log in with such a name or password.
+      if (credential === undefined || credential === 'malformed') return false;
       const verdict = await check.verify(verifier, credential, clientAddress, clock());
       if (verdict.kind === 'valid' || verdict.kind === 'invalid') return verdict.kind === 'valid';
       throw refusals.of(verdict, verifier.scheme);

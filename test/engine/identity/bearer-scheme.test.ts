@@ -22,5 +22,6 @@ describe('the Bearer scheme', () => {
     expect(scheme.challenge('a "b"')).toBe(String.raw`Bearer realm="a \"b\""`);
     for (const refused of ['malformed', 'invalid'] as const)
       expect(scheme.challenge('x', refused)).toBe('Bearer realm="x", error="invalid_token"');
+    expect(scheme.insufficient?.('x "y"')).toBe(String.raw`Bearer realm="x \"y\"", error="insufficient_scope"`);
   });
 });

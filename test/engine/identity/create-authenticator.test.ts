@@ -506,6 +506,47 @@ describe('several verifiers', () => {
     expect(await attempt('4', '192.0.2.9')).toBe('credentials_refused');
   });
 
+  it('limit the failed attempts of a network with each of the tokens that it claims to have', async () => {
+    const limit = 2;
+    const claiming: Verifier = {
+      ...TOKENS,
+      scheme: {
+        ...TOKENS.scheme,
+        read: (header) => ({ authorization: header, name: undefined, claim: `token:${header.at(-1) ?? ''}` }),
+      },
+    };
+    const { ask } = authenticating(claiming, {
+      failures: { ...IDENTITY_DEFAULTS.failures, limit, limitPerName: limit },
+    });
+    const attempt = async (token: string, address = '192.0.2.1') =>
+      (await refusalOf(ask(`Bearer ${token}`, { clientAddress: () => address }))).code;
+    expect([await attempt('1a'), await attempt('2a'), await attempt('3a'), await attempt('4b')]).toEqual([
+      'credentials_refused',
+      'credentials_refused',
+      'too_many_attempts',
+      'credentials_refused',
+    ]);
+    // However many networks try the same token, others can still use it.
+    for (const address of ['198.51.100.1', '198.51.100.2', '198.51.100.3'])
+      expect(await attempt('5a', address)).toBe('credentials_refused');
+  });
+
+  it('say how a caller is refused whose token grants too little, at once and when it is remembered', async () => {
+    const access = { id: 'token 1' };
+    const limited: Verifier = {
+      ...TOKENS,
+      scheme: { ...TOKENS.scheme, insufficient: (realm) => `Bearer realm="${realm}", error="insufficient_scope"` },
+      verify: () => Promise.resolve({ kind: 'valid', name: 'robot', access }),
+    };
+    const { ask } = authenticating([limited, fakeVerifier().verifier]);
+    for (let count = 0; count < 2; count += 1)
+      expect((await ask('Bearer good')).principal.scopeChallenge).toBe(
+        'Bearer realm="Portico", error="insufficient_scope"',
+      );
+    for (let count = 0; count < 2; count += 1)
+      expect((await ask(basic('alice'))).principal.scopeChallenge).toBeUndefined();
+  });
+
   it('report other schemes as such', async () => {
     const { ask } = authenticating([fakeVerifier().verifier, TOKENS]);
     const reasonOf = async (header: string) => (await ask(header, { level: 'report' })).trace.reason;
