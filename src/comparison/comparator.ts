@@ -7,6 +7,7 @@ import { type FailureContext, normalizeFailure } from '../engine/upstream/failur
 import { compilePlaceSchemas } from '../learner/place-schema.ts';
 import { anyIndex } from '../lib/json-pointer.ts';
 import {
+  type ComparedObjects,
   compareValues,
   type DifferenceKind,
   type EdgeItem,
@@ -15,7 +16,7 @@ import {
   type Side,
   type ValueComparison,
 } from './compare-values.ts';
-import { describeValue, firstDifference } from './describe-value.ts';
+import { type DescribedMember, describeMembers, describeValue, firstDifference } from './describe-value.ts';
 import { idText, plainValue, readJson, type ReadJson } from './exact-values.ts';
 import type { Identities } from './identities.ts';
 import { createListPages } from './list-pages.ts';
@@ -58,6 +59,8 @@ export interface Difference {
   readonly new: string;
   /** Where two texts begin to differ. */
   readonly hint?: string;
+  /** The members of the objects in which the difference was found. Undefined if it is not in an object. */
+  readonly beside?: readonly DescribedMember[];
   /** Why it does not count. Undefined if it counts. */
   readonly mutedBy: 'contract' | NoiseRule | undefined;
   /** True if the old response violates the contract here and the new one does not. */
@@ -153,15 +156,18 @@ export function compileComparator(parts: ComparatorParts): Comparator {
     place: Place,
     [old, next]: readonly [unknown, unknown],
     isRepair: boolean,
+    inside?: ComparedObjects,
   ): Difference => {
     const hint = place.marks.isPersonal ? undefined : firstDifference(old, next);
+    const muted = mutedBy(kind, place);
     return {
       kind,
       place,
       old: describeValue(old, place.marks),
       new: describeValue(next, place.marks),
       ...(hint !== undefined && { hint }),
-      mutedBy: mutedBy(kind, place),
+      ...(inside !== undefined && muted === undefined && { beside: describeMembers(inside) }),
+      mutedBy: muted,
       isRepair,
     };
   };
@@ -186,7 +192,7 @@ export function compileComparator(parts: ComparatorParts): Comparator {
       const key = `${named} ${place.at}`;
       if (found.has(key)) return;
       const isRepair = violations.old.has(place.at) && !violations.new.has(place.at);
-      found.set(key, differenceOf(named, place, [a, b], isRepair));
+      found.set(key, differenceOf(named, place, [a, b], isRepair, values.inside));
     };
     const values: ValueComparison = {
       old: parts.old,

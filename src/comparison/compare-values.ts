@@ -77,6 +77,15 @@ export interface ValueComparison {
   readonly atEdge: (edge: EdgeItem) => void;
   /** Takes a total that differs, in a list of which only a page is known. */
   readonly totals: (place: Place, old: number, next: number) => void;
+  /** The objects whose members are being compared. */
+  inside?: ComparedObjects | undefined;
+}
+
+/** Two objects at the same place. */
+export interface ComparedObjects {
+  readonly place: Place;
+  readonly a: Readonly<Record<string, unknown>>;
+  readonly b: Readonly<Record<string, unknown>>;
 }
 
 /** An item that may be on another page of the other server. */
@@ -110,6 +119,13 @@ type Members = Readonly<Record<string, unknown>>;
 const isIdType = (type: string) => type === 'number' || type === 'string';
 
 function compareObjects(to: ValueComparison, place: Place, a: Members, b: Members): void {
+  const outside = to.inside;
+  to.inside = { place, a, b };
+  compareMembers(to, place, a, b);
+  to.inside = outside;
+}
+
+function compareMembers(to: ValueComparison, place: Place, a: Members, b: Members): void {
   const { listName } = place;
   const renamed = new Set<string>();
   let lists: ListResult | undefined;

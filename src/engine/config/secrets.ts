@@ -102,6 +102,10 @@ function readableFileProblems(settings: Settings, configFile: string | undefined
     .map(({ pointer, path }) => Object.assign({ pointer }, readableBy(path)));
 }
 
+/** Returns why a file with a secret must not be used, if every user on the machine can read it. */
+export const whySecretIsReadable = (settings: Settings, path: string) =>
+  refusesReadableFiles(settings) && isReadableByOthers(path) ? readableBy(path) : undefined;
+
 /**
  * A file that contains a secret, and the configuration key that specifies the file. For a secret in the configuration
  * file itself, this is the secret's own key.
