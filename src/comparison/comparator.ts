@@ -19,9 +19,17 @@ import {
 import { type DescribedMember, describeMembers, describeValue, firstDifference } from './describe-value.ts';
 import { idText, plainValue, readJson, type ReadJson } from './exact-values.ts';
 import type { Identities } from './identities.ts';
-import { createListPages } from './list-pages.ts';
+import { createListPages, type SavedLists, type SavedRefs } from './list-pages.ts';
 import type { Noise, NoiseRule } from './noise.ts';
-import { createScopePlaces, type Place, placesIn, type ScopePlaces } from './place.ts';
+import {
+  createScopePlaces,
+  type Place,
+  placeAt,
+  type PlaceRef,
+  placesIn,
+  type Scope,
+  type ScopePlaces,
+} from './place.ts';
 
 /** A complete response of one server. */
 export interface ServerResponse {
@@ -81,10 +89,34 @@ export interface PairResult {
   accept(counted?: readonly Difference[]): void;
 }
 
+/** What is kept of an exchange until its list is complete. */
+export interface LateExchange {
+  readonly operation: string | undefined;
+  readonly target: string;
+  readonly outcome: PairResult['outcome'];
+  readonly others: ExchangePair['others'];
+}
+
 /** A difference that only became visible later, and the exchange to which it belongs. */
 export interface LateResult {
   readonly difference: Difference;
-  readonly result: PairResult | undefined;
+  readonly exchange: LateExchange | undefined;
+}
+
+/** What a comparator knows, as plain data. Nothing about responses can be read from it but ids. */
+export interface SavedComparison {
+  readonly coverage: readonly (PlaceRef & {
+    readonly compared: number;
+    readonly different: number;
+    readonly muted: number;
+  })[];
+  readonly lists: SavedLists;
+  readonly exchanges: readonly {
+    readonly operation: string | null;
+    readonly target: string;
+    readonly outcome: PairResult['outcome'];
+    readonly others: { readonly ids: readonly string[]; readonly isAllowed: boolean } | null;
+  }[];
 }
 
 /** Compares the responses of two servers. */
@@ -96,6 +128,9 @@ export interface Comparator {
   settle(): readonly LateResult[];
   /** The number of items and totals that cannot be judged, because not all pages of their lists were compared. */
   undecided(): number;
+  /** Returns what is known, from which `restore` continues. */
+  save(): SavedComparison;
+  restore(saved: SavedComparison): void;
   /** Everything that was compared, with counts. */
   places(): Iterable<Place>;
   /** Returns the ids of the items in a response of the old server. */
@@ -128,22 +163,25 @@ export function compileComparator(parts: ComparatorParts): Comparator {
   const { contract, ids, noise } = parts;
   const schemaOf = compilePlaceSchemas(contract.document);
   const scopes = new Map<string, ScopePlaces>();
-  const lists = createListPages<PairResult>(ids);
+  const lists = createListPages<LateExchange>(ids);
   const failureOf = createFailureReader(parts);
 
-  const placesOf = ({ operation, parameters, role }: ExchangePair, status: number): ScopePlaces => {
-    const isOpen = parameters?.details === true;
+  const operationsById = new Map(contract.operations.map((one) => [one.id, one]));
+  const scopeOf = ({ operation: id, status, role, isOpen }: Scope): ScopePlaces => {
     const isFull = scopes.size >= MAX_SCOPES;
-    const scope = { operation: isFull ? undefined : operation?.id, status, role: isFull ? 'other' : role };
+    const operation = id === undefined || isFull ? undefined : operationsById.get(id);
+    const scope = { operation: operation?.id, status, role: isFull ? 'other' : role, isOpen };
     const key = `${scope.operation ?? ''} ${status} ${isOpen} ${scope.role}`;
     let places = scopes.get(key);
     if (places === undefined) {
-      const schema = scope.operation === undefined ? undefined : schemaOf(scope.operation, status, isOpen);
+      const schema = operation === undefined ? undefined : schemaOf(operation.id, status, isOpen);
       places = createScopePlaces(scope, schema);
       scopes.set(key, places);
     }
     return places;
   };
+  const placesOf = ({ operation, parameters, role }: ExchangePair, status: number) =>
+    scopeOf({ operation: operation?.id, status, role, isOpen: parameters?.details === true });
 
   const mutedBy = (kind: DifferenceKind, place: Place): Difference['mutedBy'] => {
     // Nothing but a value is ever noise.
@@ -235,12 +273,14 @@ export function compileComparator(parts: ComparatorParts): Comparator {
               pageCount: countedIn(places.body, body, 'pages'),
               edges: edges.map((edge) => ({
                 edge,
+                described: describeValue(edge.item, edge.place.marks),
                 facts: factsOf(edge.place, toMembers(edge.item), edge.side === 'old' ? parts.old : parts.new),
               })),
               totals,
               net,
             },
-            result,
+            // The responses themselves must not stay in memory.
+            { operation: operation.id, target: pair.target, outcome: result.outcome, others: pair.others },
           );
       },
     };
@@ -264,22 +304,79 @@ export function compileComparator(parts: ComparatorParts): Comparator {
     return new PlaceSet(verdict[findings.verdict], [...findings.violations, ...findings.reported]);
   };
 
+  function* allPlaces(): Iterable<Place> {
+    for (const { status, mediaType, body } of scopes.values())
+      for (const place of [status, mediaType, body]) yield* placesIn(place);
+  }
+  const refOf: SavedRefs<LateExchange>['refOf'] = ({ scope, location, at }) => ({ ...scope, location, at });
+  const atRef: SavedRefs<LateExchange>['placeAt'] = ({ location, at, ...scope }) => {
+    const { status, mediaType, body } = scopeOf({ ...scope, operation: scope.operation ?? undefined });
+    if (location === 'status') return status;
+    return location === 'header' ? mediaType : placeAt(body, at);
+  };
+  const unknownExchange = (): never => {
+    throw new Error('the saved comparison is damaged');
+  };
+
   return {
     compare,
     refuted: () =>
       ids
         .takeRefuted()
-        .map((place) => ({ difference: differenceOf('identity', place, [0, 0], false), result: undefined })),
+        .map((place) => ({ difference: differenceOf('identity', place, [0, 0], false), exchange: undefined })),
     settle: () =>
-      lists.settle().map(({ kind, place, old, new: next, exchange }) => {
-        const isLeak = kind === 'extra-item' && isForOthers(exchange.pair, ids, place, next);
-        return { difference: differenceOf(isLeak ? 'leak' : kind, place, [old, next], false), result: exchange };
+      lists.settle().map(({ kind, place, old, new: next, id, exchange }) => {
+        const isLeak = kind === 'extra-item' && isOfOthers(exchange.others, ids, place, id);
+        const named = isLeak ? 'leak' : kind;
+        const values = { old: String(old), new: String(next) };
+        return { difference: { kind: named, place, ...values, mutedBy: undefined, isRepair: false }, exchange };
       }),
-    undecided: lists.undecided,
-    *places() {
-      for (const { status, mediaType, body } of scopes.values())
-        for (const place of [status, mediaType, body]) yield* placesIn(place);
+    save() {
+      const exchanges: LateExchange[] = [];
+      const numbers = new Map<LateExchange, number>();
+      const refs = {
+        refOf,
+        placeAt: atRef,
+        numberOf(exchange: LateExchange) {
+          const known = numbers.get(exchange) ?? exchanges.push(exchange) - 1;
+          numbers.set(exchange, known);
+          return known;
+        },
+        exchangeAt: unknownExchange,
+      };
+      const saved = lists.save(refs);
+      return {
+        coverage: [...allPlaces()].map((place) => {
+          const { compared, different, muted } = place;
+          return { ...refOf(place), compared, different, muted };
+        }),
+        lists: saved,
+        exchanges: exchanges.map(({ operation, target, outcome, others }) => ({
+          operation: operation ?? null,
+          target,
+          outcome,
+          others: others === undefined ? null : { ids: [...others.ids], isAllowed: others.isAllowed },
+        })),
+      };
     },
+    restore(saved) {
+      for (const { compared, different, muted, ...ref } of saved.coverage) {
+        const place = atRef(ref);
+        place.compared += compared;
+        place.different += different;
+        place.muted += muted;
+      }
+      const exchanges = saved.exchanges.map(({ operation, target, outcome, others }) => ({
+        operation: operation ?? undefined,
+        target,
+        outcome,
+        others: others === null ? undefined : { ids: new Set(others.ids), isAllowed: others.isAllowed },
+      }));
+      const exchangeAt = (number: number) => exchanges[number] ?? unknownExchange();
+      lists.restore(saved.lists, { refOf, placeAt: atRef, numberOf: () => 0, exchangeAt });
+    },
+    undecided: lists.undecided,
+    places: allPlaces,
     itemIds(operation, response) {
       const json = readJson(response.body);
       if (!isRead(json)) return new Set();
@@ -404,9 +501,11 @@ function itemsIn(operation: Operation | undefined, json: unknown): readonly unkn
 }
 
 /** Returns whether an item that only the new server sends is sent to other callers by the old one. */
-function isForOthers({ others }: ExchangePair, ids: Identities, place: Place, item: unknown): boolean {
+const isForOthers = ({ others }: ExchangePair, ids: Identities, place: Place, item: unknown): boolean =>
+  isOfOthers(others, ids, place, idText(toMembers(item)['id'] ?? undefined));
+
+function isOfOthers(others: ExchangePair['others'], ids: Identities, place: Place, id: string | undefined): boolean {
   if (others === undefined) return false;
-  const id = idText(toMembers(item)['id'] ?? undefined);
   const known = id === undefined ? undefined : ids.toOld(place.member('id').marks.identity ?? place.at, id);
   return known !== undefined && others.ids.has(known);
 }

@@ -50,6 +50,7 @@ export type Equivalence =
   | 'first page 0 or 1'
   | 'order of equal sort keys'
   | 'order by a live value'
+  | 'order by a value that is not shown'
   | 'counts that follow from the items'
   | 'item at the edge of a page'
   | 'error form';
@@ -231,8 +232,10 @@ function compareLists(
   for (const [x, y] of alignment.pairs) if (isObjects || !isScalar(a[x])) compareValues(to, items, a[x], b[y]);
   if (!isObjects) items.compared += alignment.pairs.length;
   const key = sortKey(to, place, around);
-  reportOnly(to, items, alignment, [a, b], isIncomplete(around, a, b) ? { key } : undefined);
-  compareOrder(to, place, alignment, [a, b], key);
+  const isHidden = key === 'hidden' || (key !== undefined && !isShown(key, [a, b]));
+  const shownKey = key === 'hidden' || isHidden ? undefined : key;
+  reportOnly(to, items, alignment, [a, b], isIncomplete(around, a, b) ? { key: shownKey, isHidden } : undefined);
+  compareOrder(to, place, alignment, [a, b], isHidden ? 'hidden' : shownKey);
   return result;
 }
 
@@ -378,7 +381,7 @@ function reportOnly(
   items: Place,
   { pairs, onlyA, onlyB }: Alignment,
   [a, b]: readonly [readonly unknown[], readonly unknown[]],
-  part: { readonly key: SortKey | undefined } | undefined,
+  part: { readonly key: SortKey | undefined; readonly isHidden: boolean } | undefined,
 ): void {
   if (onlyA.length === 0 && onlyB.length === 0) return;
   const isLive = part?.key !== undefined && items.member(part.key.name).marks.isVolatile;
@@ -403,7 +406,9 @@ function reportOnly(
   const isCertain = (at: number, side: 'old' | 'new'): boolean => {
     const item = side === 'old' ? a[at] : b[at];
     const id = typeOfValue(item) === 'object' ? idText((item as Members)[ID] ?? undefined) : undefined;
-    if (part === undefined || id === undefined || (!isLive && inside[side](at))) return true;
+    // Items whose sort keys nobody knows may be equal in them, and then any of them can be on another page.
+    const isInside = !isLive && part?.isHidden === false && inside[side](at);
+    if (part === undefined || id === undefined || isInside) return true;
     to.atEdge({ place: items, side, id, item, isLive });
     return false;
   };
@@ -425,9 +430,11 @@ function compareOrder(
   place: Place,
   { pairs }: Alignment,
   [a, b]: readonly [readonly unknown[], readonly unknown[]],
-  key: SortKey | undefined,
+  key: SortKey | 'hidden' | undefined,
 ): void {
   if (pairs.every(([, y], at) => at === 0 || (pairs[at - 1]?.[1] ?? -1) < y)) return;
+  // Any order of equal keys is right, and only the servers know which are equal.
+  if (key === 'hidden') return to.same('order by a value that is not shown');
   const valuesOf = (list: readonly unknown[], indices: readonly number[], side: Side) =>
     indices.map((at) => (key === undefined ? undefined : sortValue(list[at], key, side)));
   const orderB = pairs.map(([, y]) => y).toSorted((x, y) => x - y);
@@ -456,7 +463,8 @@ interface SortKey {
   readonly isDate: boolean;
 }
 
-function sortKey(to: ValueComparison, place: Place, around: Around | undefined): SortKey | undefined {
+/** Returns the key by which a list is sorted: `hidden` if the contract says that items do not show it. */
+function sortKey(to: ValueComparison, place: Place, around: Around | undefined): SortKey | 'hidden' | undefined {
   const { sortKeys } = place.marks;
   if (sortKeys === undefined || around === undefined) return undefined;
   const stated = around.a['sort'];
@@ -464,9 +472,14 @@ function sortKey(to: ValueComparison, place: Place, around: Around | undefined):
   const name = typeof stated === 'string' && stated !== '' ? stated : (to.sort ?? 'default');
   const key = Object.hasOwn(sortKeys, name) ? sortKeys[name] : undefined;
   if (key === undefined) return undefined;
+  if (key === null) return 'hidden';
   const field = key.replace(/^-/, '');
   return { name: field, descends: key.startsWith('-'), isDate: place.items().member(field).marks.text === 'date' };
 }
+
+/** Returns whether any item shows the key. A projection may have removed it from all of them. */
+const isShown = ({ name }: SortKey, lists: readonly (readonly unknown[])[]) =>
+  lists.some((list) => list.some((item) => typeOfValue(item) === 'object' && Object.hasOwn(item as Members, name)));
 
 function sortValue(item: unknown, { name, isDate }: SortKey, { clock }: Side): number | string | undefined {
   if (typeOfValue(item) !== 'object') return undefined;

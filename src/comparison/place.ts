@@ -1,4 +1,4 @@
-import { escapePointer } from '../lib/json-pointer.ts';
+import { escapePointer, keysOf } from '../lib/json-pointer.ts';
 import type { PlaceSchema } from '../learner/place-schema.ts';
 import { type Marks, marksOf } from './marks.ts';
 
@@ -7,6 +7,14 @@ export interface Scope {
   readonly operation: string | undefined;
   readonly status: number;
   readonly role: string;
+  /** True if items have further fields, which the request has asked for. */
+  readonly isOpen: boolean;
+}
+
+/** A place as plain data. */
+export interface PlaceRef extends Scope {
+  readonly location: Place['location'];
+  readonly at: string;
 }
 
 /** One place in the responses of a scope, without indices, and what has been counted there. */
@@ -121,6 +129,13 @@ function aliasesOf(schema: PlaceSchema | undefined): ReadonlyMap<string, string>
 const namesIn = (schema: PlaceSchema | undefined): readonly string[] => [
   ...new Set(schema?.sites.flatMap((site) => Object.keys(site.schema.properties ?? {}))),
 ];
+
+/** Returns the place inside a body to which a pointer leads. */
+export function placeAt(body: Place, at: string): Place {
+  let place = body;
+  for (const step of keysOf(at)) place = step === '*' ? place.items() : place.member(step);
+  return place;
+}
 
 /** Yields a place and all places inside it that were compared. */
 export function* placesIn(place: Place): Iterable<Place> {

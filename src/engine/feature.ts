@@ -120,6 +120,15 @@ export interface RecordKeeping<Options> {
   at(options: Options, settings: Settings, file?: string): StoredRecords;
   /** Creates records in memory, such as those of a single walk. */
   inMemory(options: Options, parts: RecordParts): Records & { close(): Promise<void> };
+  /** Creates records in a file, to which they are added. Once they are open, everything is written there. */
+  inFile(
+    options: Options,
+    settings: Settings,
+    file: string,
+    parts: RecordParts & { readonly logger: Logger },
+  ): Records & {
+    close(): Promise<void>;
+  };
 }
 
 /** Reads the file of accepted violations. Both functions throw a `StartFault` that lists all errors in the file. */

@@ -6,7 +6,7 @@ import { faultsOf } from '../workbench/compare/two-servers.ts';
 
 describe('ids', () => {
   const place = (at: string): Place =>
-    createScopePlaces({ operation: 'x', status: 200, role: 'a' }, undefined).body.member(at);
+    createScopePlaces({ operation: 'x', status: 200, role: 'a', isOpen: false }, undefined).body.member(at);
 
   it('are written and read as pairs', () => {
     const pairs = [{ space: 'node', old: '1', new: '100001' }];

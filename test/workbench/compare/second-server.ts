@@ -539,8 +539,10 @@ const SORTS =
     ' ',
   );
 
-/** The sort orders whose keys the items show, so that nobody can rely on the order of equal ones. */
-const TIED: ReadonlySet<string> = new Set(['active', 'newest', 'votes', 'viewCount', 'answerCount', 'reportCount']);
+/** The sort orders in which equal items stand in another order: whether or not items show what they are sorted by. */
+const TIED: ReadonlySet<string> = new Set(
+  'active newest votes viewCount answerCount reportCount hottest favoriteCount followers usedCount'.split(' '),
+);
 
 interface NodeListOf {
   readonly types: readonly string[];
