@@ -308,14 +308,10 @@ export function compileComparator(parts: ComparatorParts): Comparator {
     for (const { status, mediaType, body } of scopes.values())
       for (const place of [status, mediaType, body]) yield* placesIn(place);
   }
-  const refOf: SavedRefs<LateExchange>['refOf'] = ({ scope, location, at }) => ({ ...scope, location, at });
   const atRef: SavedRefs<LateExchange>['placeAt'] = ({ location, at, ...scope }) => {
     const { status, mediaType, body } = scopeOf({ ...scope, operation: scope.operation ?? undefined });
     if (location === 'status') return status;
     return location === 'header' ? mediaType : placeAt(body, at);
-  };
-  const unknownExchange = (): never => {
-    throw new Error('the saved comparison is damaged');
   };
 
   return {
@@ -346,9 +342,9 @@ export function compileComparator(parts: ComparatorParts): Comparator {
       };
       const saved = lists.save(refs);
       return {
-        coverage: [...allPlaces()].map((place) => {
+        coverage: Array.from(allPlaces(), (place) => {
           const { compared, different, muted } = place;
-          return { ...refOf(place), compared, different, muted };
+          return Object.assign(refOf(place), { compared, different, muted });
         }),
         lists: saved,
         exchanges: exchanges.map(({ operation, target, outcome, others }) => ({
@@ -387,6 +383,12 @@ export function compileComparator(parts: ComparatorParts): Comparator {
     isAllowed: (operation, response) =>
       response.status >= 200 && response.status < 300 && failureOf(operation, response) === undefined,
   };
+}
+
+const refOf = ({ scope, location, at }: Place): PlaceRef => ({ ...scope, location, at });
+
+function unknownExchange(): never {
+  throw new Error('the saved comparison is damaged');
 }
 
 /** The places, without indices, at which a response violates the contract. */

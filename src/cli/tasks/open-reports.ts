@@ -2,7 +2,12 @@ import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } fro
 import { resolve } from 'node:path';
 import { createContractPlaces } from '../../engine/contract/contract-places.ts';
 import type { Settings } from '../../engine/config/settings.ts';
-import { type Baseline, emptySnapshot, type LedgerQuery, type LedgerSnapshot } from '../../engine/model/ledger-entry.ts';
+import {
+  type Baseline,
+  emptySnapshot,
+  type LedgerQuery,
+  type LedgerSnapshot,
+} from '../../engine/model/ledger-entry.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { didYouMean } from '../../lib/closest-name.ts';
 import { fileReason } from '../../lib/file-reason.ts';

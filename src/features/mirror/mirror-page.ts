@@ -49,11 +49,9 @@ export function mirrorRouter({ totals, given, address, candidate, ownerOf, accep
       latencyBounds: LATENCY_BOUNDS,
       operations: readinessOf(current, ownerOf),
       rows: countRows(current),
-      findings: shownFindings(current, ownerOf).map(({ owner, ...finding }) => ({
-        ...finding,
-        accepted: owner !== undefined,
-        ...(owner !== undefined && { owner }),
-      })),
+      findings: shownFindings(current, ownerOf).map((finding) =>
+        Object.assign({ accepted: finding.owner !== undefined }, finding),
+      ),
     });
   });
 }

@@ -22,10 +22,7 @@ import {
 } from './readiness.ts';
 
 /** Returns the section about the readiness of each operation, as a document that can be filed. */
-export async function mirrorSections(
-  given: MirrorOptions,
-  about: ReportedState,
-): Promise<readonly ReportSection[]> {
+export async function mirrorSections(given: MirrorOptions, about: ReportedState): Promise<readonly ReportSection[]> {
   const totals = await readTotals(given, about);
   const head = { id: 'mirror', title: `Readiness for ${given.label}` };
   if (typeof totals === 'string') return [{ ...head, text: [totals], tables: [], data: null }];
@@ -105,7 +102,7 @@ export async function mirrorSections(
         neverCompared: never,
         versions,
         operations,
-        differences: findings.map(({ owner, ...finding }) => ({ ...finding, owner: owner ?? null })),
+        differences: findings.map((finding) => Object.assign({}, finding, { owner: finding.owner ?? null })),
         coverage: rows,
       },
     },

@@ -8,7 +8,15 @@ import type { Clock } from '../../lib/clock.ts';
 import { parseState } from '../../lib/state-file.ts';
 import { createMirrorCounts, type MirrorCounts } from './mirror-counts.ts';
 import { type StoredMirror, writeMirrorFile } from './mirror-file.ts';
-import { addTotals, LOST_TOTALS, mergeTotals, type MirrorTotals, noTotals, totalsFrom, totalsJson } from './mirror-totals.ts';
+import {
+  addTotals,
+  LOST_TOTALS,
+  mergeTotals,
+  type MirrorTotals,
+  noTotals,
+  totalsFrom,
+  totalsJson,
+} from './mirror-totals.ts';
 
 /** The counts of a mirror. They survive reloads, and are stored and shared. */
 export interface MirrorStore {

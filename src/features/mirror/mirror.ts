@@ -265,7 +265,10 @@ const isConfirmed = ({ upstream }: Trace): boolean =>
   upstream?.denied === true || (upstream?.status !== undefined && upstream.status >= 200 && upstream.status < 300);
 
 /** Creates the function that says who has accepted a difference. */
-function createOwnerOf({ isAccepted, gateway }: Pick<FeatureContext<MirrorOptions>, 'isAccepted' | 'gateway'>): OwnerOf {
+function createOwnerOf({
+  isAccepted,
+  gateway,
+}: Pick<FeatureContext<MirrorOptions>, 'isAccepted' | 'gateway'>): OwnerOf {
   return (fingerprint) => {
     if (!isAccepted({ fingerprint, check: 'responses', status: undefined })) return undefined;
     const entry = gateway()

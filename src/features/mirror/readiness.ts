@@ -94,9 +94,10 @@ export function versionRows({ sums }: Pick<MirrorTotals, 'sums'>): readonly Vers
 export function readinessOf(totals: MirrorTotals, ownerOf: OwnerOf): readonly Readiness[] {
   const sumsOf = Map.groupBy(totals.sums, ([key]) => key.split('\n', 2)[1] ?? '');
   const whole = countRows(totals).filter(({ parameter }) => parameter === NO_PARAMETER);
-  return [...Map.groupBy(whole, ({ operation }) => operation)].map(([operation, rows]) => {
+  const readiness = (operation: string, rows: readonly CountRow[]): Readiness => {
     const own = (sumsOf.get(operation) ?? []).map(([key, count]) => [key.split('\n'), count] as const);
-    const of = (name: string) => own.flatMap(([[what, , word = '', more = ''], n]) => (what === name ? [[word, more, n] as const] : []));
+    const of = (name: string) =>
+      own.flatMap(([[what, , word = '', more = ''], n]) => (what === name ? [[word, more, n] as const] : []));
     const total = (name: string) => of(name).reduce((sum, [, , count]) => sum + count, 0);
     const sums = { equal: 0, different: 0, muted: 0, notComparable: 0, notMade: 0, races: 0 };
     for (const row of rows) for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += row[name];
@@ -111,12 +112,14 @@ export function readinessOf(totals: MirrorTotals, ownerOf: OwnerOf): readonly Re
     const compared = sums.equal + sums.different + sums.muted;
     const exchanges = compared + sums.notComparable + sums.notMade;
     const sample: CallerSample = totals.callers.get(operation) ?? new Map();
-    const noticing = [...sample.values()].filter((marks) => marks.some((mark) => acceptedBy(mark, ownerOf) === undefined));
+    const noticing = [...sample.values()].filter((marks) =>
+      marks.some((mark) => acceptedBy(mark, ownerOf) === undefined),
+    );
     return {
+      ...sums,
       operation,
       exchanges,
       compared,
-      ...sums,
       accepted,
       owners: [...owners].toSorted(),
       unconfirmed: total('unconfirmed'),
@@ -131,7 +134,11 @@ export function readinessOf(totals: MirrorTotals, ownerOf: OwnerOf): readonly Re
       because: Object.fromEntries(of('because').map(([word, , count]) => [word, count])),
       latency: { old: latencyOf(of, 'old'), new: latencyOf(of, 'new') },
     };
-  });
+  };
+  return Array.from(
+    Map.groupBy(whole, ({ operation }) => operation),
+    ([operation, rows]) => readiness(operation, rows),
+  );
 }
 
 /** Estimates the number of callers from a sample of those with the smallest numbers. */
@@ -168,10 +175,11 @@ export interface ShownFinding extends Finding {
 export function shownFindings({ sums, findings }: MirrorTotals, ownerOf: OwnerOf): readonly ShownFinding[] {
   return [...findings.values()]
     .toSorted((a, b) => b.lastSeenAt - a.lastSeenAt)
-    .map((finding) => ({
-      ...finding,
-      count: sums.get(`finding\n${finding.fingerprint}`) ?? 0,
-      // Nobody can accept a leak.
-      owner: finding.keyword === LEAK ? undefined : ownerOf(finding.fingerprint),
-    }));
+    .map((finding) =>
+      Object.assign({}, finding, {
+        count: sums.get(`finding\n${finding.fingerprint}`) ?? 0,
+        // Nobody can accept a leak.
+        owner: finding.keyword === LEAK ? undefined : ownerOf(finding.fingerprint),
+      }),
+    );
 }

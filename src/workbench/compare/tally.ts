@@ -136,10 +136,10 @@ export function createTally(parts: TallyParts, saved?: TallyState): Tally {
   /** Returns an exchange in the form in which ledgers take requests. */
   const traceOf = (
     { operation, status, role }: Pick<Scope, 'operation' | 'status' | 'role'>,
-    found: readonly Difference[],
+    differences: readonly Difference[],
     number: number,
   ): Trace => {
-    const violations = found.map(toViolation);
+    const violations = differences.map(toViolation);
     const trace = createTrace({
       requestId: `compare-${number}`,
       traceparent: traceContext({}).traceparent,

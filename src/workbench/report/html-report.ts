@@ -28,8 +28,8 @@ import {
 export const renderHtml: RenderReport = (report, { version }) => {
   const sections = report.sections.flatMap(sectionLines);
   const made = `<p class="soft">Portico ${escapeMarkup(version)}, ${htmlTime(report.takenAt)} UTC${releaseWords(report)}</p>`;
-  const title = report.sections.map((one) => one.title).join(', ');
-  if (report.isSectionsOnly === true) return htmlPage(title, [made, ...sections]);
+  if (report.isSectionsOnly === true)
+    return htmlPage(report.sections.map((one) => one.title).join(', '), [made, ...sections]);
   return htmlPage('Contract report', [
     `<p><strong>${escapeMarkup(summaryWords(report))}</strong></p>`,
     made,

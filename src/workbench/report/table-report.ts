@@ -159,14 +159,14 @@ function sectionLines({ title, text, tables }: ReportSection, width: number, pai
       lines.push(`  ${empty}`);
       continue;
     }
-    const cells = [columns.map((column) => column.title.toLowerCase()), ...rows.map((row) => row.map(plainText))];
-    const widths = columns.map((_, at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)));
-    const lineOf = (row: readonly string[]) =>
+    const cells = [columns.map((column) => column.title.toLowerCase()), ...rows.map((own) => own.map(plainText))];
+    const widths = columns.map((_, at) => Math.max(...cells.map((own) => own[at]?.length ?? 0)));
+    const lineOf = (own: readonly string[]) =>
       columns
-        .map(({ isNumber }, at) => row[at]?.[isNumber === true ? 'padStart' : 'padEnd'](widths[at] ?? 0) ?? '')
+        .map(({ isNumber }, at) => own[at]?.[isNumber === true ? 'padStart' : 'padEnd'](widths[at] ?? 0) ?? '')
         .join('  ')
         .trimEnd();
-    lines.push(...cells.map((row, at) => (at === 0 ? paint('dim', `  ${lineOf(row)}`) : `  ${lineOf(row)}`)));
+    lines.push(...cells.map((own, at) => (at === 0 ? paint('dim', `  ${lineOf(own)}`) : `  ${lineOf(own)}`)));
   }
   return lines;
 }

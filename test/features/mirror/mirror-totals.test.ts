@@ -135,7 +135,7 @@ describe('readiness', () => {
     // Evenly distributed numbers, as keyed hashes are.
     const callers = Array.from({ length: 5_000 }, (_, at) => Math.floor(((at + 0.5) / 5_000) * 2 ** 32));
     const shuffled = callers.toSorted((a, b) => ((a * 7919) % 10_007) - ((b * 7919) % 10_007));
-    const row = only(counted(shuffled.map((caller) => ({ ...EQUAL, caller }))));
+    const row = only(counted(shuffled.map((caller) => Object.assign({}, EQUAL, { caller }))));
     expect(row.sampledCallers).toBe(MAX_SAMPLE);
     expect(Math.abs(row.callers - 5_000)).toBeLessThan(50);
   });

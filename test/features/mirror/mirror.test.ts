@@ -451,9 +451,9 @@ describe('the request to the second server', () => {
   it('cannot set a header that belongs to a client or a connection', async () => {
     const upstream = await startFakeUpstream(exampleResponse);
     for (const name of ['Cookie', 'Host'])
-      await expect(
-        gatewayTo(upstream, 'http://127.0.0.1:9', { headers: [{ name, value: 'a' }] }),
-      ).rejects.toThrow('/mirror/headers/0/name');
+      await expect(gatewayTo(upstream, 'http://127.0.0.1:9', { headers: [{ name, value: 'a' }] })).rejects.toThrow(
+        '/mirror/headers/0/name',
+      );
   });
 });
 
@@ -727,7 +727,7 @@ describe('the counts', () => {
     const { findings } = await shown();
     const beside = findings.find(({ at }) => at === '/list/*/title')?.['beside'] as string[][];
     // What differs comes first.
-    expect(beside.slice(0, 2).map(([name]) => name).toSorted()).toEqual(['score', 'title']);
+    expect(new Set(beside.slice(0, 2).map(([name]) => name))).toEqual(new Set(['score', 'title']));
     expect(beside.find(([name]) => name === 'title')?.[2]).toBe('text of 14 characters');
     expect(JSON.stringify(findings)).not.toContain('secret');
   });
@@ -745,7 +745,10 @@ needsProgram('redis', 'a fleet with a mirror', (path) => {
     const candidate = await startFakeUpstream(exampleResponse);
     const mirrored = { ...ALL, url: candidate.url, credentials: 'forward', forwardTo: new URL(candidate.url).host };
     const config = { mirror: mirrored };
-    const [first, second] = (await startFleet(2, redis, upstream, { real: true, config })) as [TestGateway, TestGateway];
+    const [first, second] = (await startFleet(2, redis, upstream, { real: true, config })) as [
+      TestGateway,
+      TestGateway,
+    ];
     await until(() => [first, second].every((one) => sharedBy(one).redis.isAvailable()));
     // Until a gateway has the key from Redis, it counts what was compared, but not for whom.
     for (const gateway of [first, second])

@@ -27,13 +27,15 @@ export function Page({ status, shownError, announce }) {
   return html`
     <h1>Mirror</h1>
     <p class="muted">
-      ${data.label} at ${data.url}, compared with the upstream since ${dateTime(Date.parse(data.since))}. ${data.paused ? ' Nothing is mirrored at the moment, because the second server fails.' : ''}
+      ${data.label} at ${data.url}, compared with the upstream since ${dateTime(Date.parse(data.since))}.
+      ${data.paused ? ' Nothing is mirrored at the moment, because the second server fails.' : ''}
     </p>
     <${Trouble} error=${error} shownError=${shownError} />
     <h2>Readiness</h2>
     <p class="muted">
-      The last columns are upper bounds with a confidence of 95%: of the exchanges that would differ in a way that nobody
-      has accepted, and of the callers who would notice. They say nothing about exchanges that are never compared.
+      The last columns are upper bounds with a confidence of 95%: of the exchanges that would differ in a way that
+      nobody has accepted, and of the callers who would notice. They say nothing about exchanges that are never
+      compared.
     </p>
     <${Table}
       caption="Readiness of each operation"
@@ -86,8 +88,7 @@ export function Page({ status, shownError, announce }) {
           cell: (row) =>
             html`<a href=${hrefOf(['violations', row.fingerprint])}>${row.message}</a>${
                 row.accepted && html` <span class="badge good">accepted by ${row.owner || NONE}</span>`
-              }
-              <${Pair} row=${row} />`,
+              } <${Pair} row=${row} />`,
         },
         { title: 'Operation', sort: (row) => row.operation, cell: (row) => `${row.operation}, ${row.status}` },
         { title: 'Caller', sort: (row) => row.role, cell: (row) => row.role },
