@@ -53,7 +53,7 @@ export async function mirrorSections(given: MirrorOptions, about: ReportedState)
       ...head,
       text: [
         `${given.label} at ${given.url}, compared with the upstream ${settings.upstream.url ?? ''} from ${day(totals.since)} to ${day(now)}.`,
-        `${compared} of ${exchanges} exchanges were compared (${shareWords(exchanges === 0 ? undefined : compared / exchanges)}), and ${open.length} distinct differences are open.`,
+        `${compared} of ${exchanges} exchanges were compared (${shareWords(exchanges === 0 ? undefined : compared / exchanges)}), and ${open.length === 1 ? '1 distinct difference is' : `${open.length} distinct differences are`} open.`,
         ...(never.length === 0 ? [] : [`Never compared, so nothing is known: ${never.join(', ')}.`]),
         'A bound holds with a confidence of 95%, for requests and callers like those that were compared: see the coverage. Exchanges of one caller are not independent, so the bound for callers is the one to decide by. Callers are a random sample of at most 1,000 for each operation.',
       ],
