@@ -1,6 +1,6 @@
 import type { Contract } from '../engine/contract/load-contract.ts';
 import type { ParameterValues } from '../engine/contract/values.ts';
-import { mediaTypeOf } from '../engine/model/header-pairs.ts';
+import { type HeaderPairs, headerValue, mediaTypeOf } from '../engine/model/header-pairs.ts';
 import type { Operation } from '../engine/model/operation.ts';
 import type { Violation } from '../engine/model/violation.ts';
 import { type FailureContext, normalizeFailure } from '../engine/upstream/failures/normalize-failure.ts';
@@ -22,6 +22,7 @@ import type { Identities } from './identities.ts';
 import { createListPages, type SavedLists, type SavedRefs } from './list-pages.ts';
 import type { Noise, NoiseRule } from './noise.ts';
 import {
+  COMPARED_HEADERS,
   createScopePlaces,
   type Place,
   placeAt,
@@ -38,7 +39,18 @@ export interface ServerResponse {
   readonly mediaType: string | undefined;
   /** The whole body, without a content coding. */
   readonly body: Buffer;
+  /** Those of `COMPARED_HEADERS` that it has. Undefined if they are not known, and then they are not compared. */
+  readonly headers?: ReadonlyMap<string, string>;
 }
+
+/** Returns the headers of a response that are compared. */
+export const comparedHeaders = (headers: HeaderPairs): ReadonlyMap<string, string> =>
+  new Map(
+    COMPARED_HEADERS.flatMap((name) => {
+      const value = headerValue(headers, name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 
 /** The responses of both servers to the same request of the same caller. */
 export interface ExchangePair {
@@ -183,9 +195,9 @@ export function compileComparator(parts: ComparatorParts): Comparator {
   const placesOf = ({ operation, parameters, role }: ExchangePair, status: number) =>
     scopeOf({ operation: operation?.id, status, role, isOpen: parameters?.details === true });
 
-  const mutedBy = (kind: DifferenceKind, place: Place): Difference['mutedBy'] => {
-    // Nothing but a value is ever noise.
-    if (kind !== 'value') return undefined;
+  const mutedBy = (kind: DifferenceKind, place: Place, value: unknown): Difference['mutedBy'] => {
+    // Nothing but a value is ever noise, and neither a truth value nor a word of the contract changes by itself.
+    if (kind !== 'value' || typeof value === 'boolean' || place.marks.words.size > 0) return undefined;
     return place.marks.isVolatile ? 'contract' : noise.ruleFor(place.scope.operation, place.at);
   };
 
@@ -197,7 +209,7 @@ export function compileComparator(parts: ComparatorParts): Comparator {
     inside?: ComparedObjects,
   ): Difference => {
     const hint = place.marks.isPersonal ? undefined : firstDifference(old, next);
-    const muted = mutedBy(kind, place);
+    const muted = mutedBy(kind, place, old);
     return {
       kind,
       place,
@@ -305,13 +317,13 @@ export function compileComparator(parts: ComparatorParts): Comparator {
   };
 
   function* allPlaces(): Iterable<Place> {
-    for (const { status, mediaType, body } of scopes.values())
-      for (const place of [status, mediaType, body]) yield* placesIn(place);
+    for (const { status, mediaType, headers, body } of scopes.values())
+      for (const place of [status, mediaType, ...headers.values(), body]) yield* placesIn(place);
   }
   const atRef: SavedRefs<LateExchange>['placeAt'] = ({ location, at, ...scope }) => {
-    const { status, mediaType, body } = scopeOf({ ...scope, operation: scope.operation ?? undefined });
+    const { status, mediaType, headers, body } = scopeOf({ ...scope, operation: scope.operation ?? undefined });
     if (location === 'status') return status;
-    return location === 'header' ? mediaType : placeAt(body, at);
+    return location === 'header' ? (headers.get(at) ?? mediaType) : placeAt(body, at);
   };
 
   return {
@@ -444,7 +456,7 @@ function createFailureReader({ contract, failures }: ComparatorParts) {
 /** Compares two whole responses. Returns the body of the old one if both bodies were compared as JSON. */
 function compareMessages(
   { operation, old, new: next, others }: ExchangePair,
-  { status, mediaType, body }: ScopePlaces,
+  { status, mediaType, headers, body }: ScopePlaces,
   read: { readonly old: ReadJson; readonly new: ReadJson },
   to: ValueComparison,
   failureOf: ReturnType<typeof createFailureReader>,
@@ -464,6 +476,7 @@ function compareMessages(
     to.differ('status', status, old.status, next.status);
     return undefined;
   }
+  for (const [name, place] of headers) compareHeader(to, place, [old.headers, next.headers], name);
   if (failedOld !== undefined || failedNew !== undefined) {
     if (failedOld?.code !== failedNew?.code || failedOld?.text !== failedNew?.text)
       to.differ('error', status, failedOld?.text, failedNew?.text);
@@ -473,6 +486,9 @@ function compareMessages(
   const [typeOld, typeNew] = [essenceOf(old), essenceOf(next)];
   mediaType.compared += 1;
   if (typeOld !== typeNew) to.differ('media-type', mediaType, typeOld, typeNew);
+  else if (old.mediaType !== next.mediaType) compareCharsets(to, mediaType, old, next);
+  // Many clients cannot read JSON that begins with a byte order mark.
+  if (hasMark(old.body) !== hasMark(next.body)) to.differ('body', body, undefined, undefined);
   if (isRead(read.old) && isRead(read.new)) {
     compareValues(to, body, read.old.value, read.new.value);
     return toMembers(read.old.value);
@@ -486,6 +502,40 @@ function compareMessages(
 }
 
 const essenceOf = ({ mediaType }: ServerResponse) => (mediaType === undefined ? undefined : mediaTypeOf(mediaType));
+
+/** Compares a header, if both responses are known to have or not to have it. */
+function compareHeader(
+  to: ValueComparison,
+  place: Place,
+  [old, next]: readonly [ServerResponse['headers'], ServerResponse['headers']],
+  name: string,
+): void {
+  if (old === undefined || next === undefined) return;
+  const [a, b] = [old.get(name), next.get(name)];
+  if (a === undefined && b === undefined) return;
+  place.compared += 1;
+  if (a === undefined || b === undefined) return to.differ(b === undefined ? 'missing' : 'extra', place, a, b);
+  // Clients choose a scheme; the realm is only shown.
+  const schemesOf = (text: string) =>
+    Array.from(text.toLowerCase().matchAll(/(?:^|,)\s*([a-z]+)(?=\s|,|$)/g), ([, scheme]) => scheme).join();
+  if (name !== 'www-authenticate') return compareValues(to, place, a, b);
+  if (schemesOf(a) !== schemesOf(b)) to.differ('value', place, a, b);
+}
+
+const hasMark = (bytes: Buffer) => bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+
+/** Compares the charsets of two bodies of the same type. JSON is UTF-8, whether or not that is stated. */
+function compareCharsets(to: ValueComparison, place: Place, old: ServerResponse, next: ServerResponse): void {
+  const isJson = /[/+]json$/.test(essenceOf(old) ?? '');
+  const charsetOf = ({ mediaType = '' }: ServerResponse) => {
+    const [, stated = isJson ? 'utf-8' : ''] = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(mediaType) ?? [];
+    const charset = stated.toLowerCase();
+    return isJson && /^(?:utf-?8|us-ascii)$/.test(charset) ? 'utf-8' : charset;
+  };
+  const [a, b] = [charsetOf(old), charsetOf(next)];
+  if (a !== b) to.differ('media-type', place, `charset ${a}`, `charset ${b}`);
+  else if (isJson) to.same('charset of JSON');
+}
 
 /** Returns the place of an operation's items, if they are in a member of the body. */
 function itemsPlace(operation: Operation | undefined, body: Place): Place | undefined {

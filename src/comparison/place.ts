@@ -53,14 +53,21 @@ export const ID = 'id';
 export interface ScopePlaces {
   readonly status: Place;
   readonly mediaType: Place;
+  /** The other headers that are compared, by their names. */
+  readonly headers: ReadonlyMap<string, Place>;
   readonly body: Place;
 }
 
+/** The headers, besides the content type, that clients act upon. */
+export const COMPARED_HEADERS = ['location', 'www-authenticate', 'content-disposition', 'content-language'] as const;
+
 /** Creates the places of a scope, whose bodies have the given schema. */
 export function createScopePlaces(scope: Scope, schema: PlaceSchema | undefined): ScopePlaces {
+  const header = (name: string) => createPlace(scope, 'header', name, undefined, marksOf(undefined));
   return {
     status: createPlace(scope, 'status', '', undefined, marksOf(undefined)),
-    mediaType: createPlace(scope, 'header', 'content-type', undefined, marksOf(undefined)),
+    mediaType: header('content-type'),
+    headers: new Map(COMPARED_HEADERS.map((name) => [name, header(name)])),
     body: createPlace(scope, 'body', '', schema, marksOf(schema)),
   };
 }
