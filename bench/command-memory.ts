@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { pageOf } from './pages.ts';
 
 const isQuick = process.argv.includes('--quick');
+const print = (line: string) => void process.stdout.write(`${line}\n`);
 const MIB = 1024 * 1024;
 const folder = mkdtempSync(join(tmpdir(), 'portico-memory-'));
 const page = JSON.parse(pageOf('29k', 'same').toString()) as { list: Record<string, unknown>[] };
@@ -96,7 +97,7 @@ try {
     await writeHar(file, size * MIB);
     const { most, seconds, text } = await run(['check', '--from', file, '--format', 'json']);
     const { recording } = JSON.parse(text) as { recording: { exchanges: number; checked: number } };
-    console.log(
+    print(
       `check --from, ${(statSync(file).size / MIB).toFixed(0)} MiB: ${recording.checked} of ${recording.exchanges} responses, at most ${most.toFixed(0)} MiB, ${seconds.toFixed(0)} s`,
     );
     rmSync(file);
@@ -124,7 +125,7 @@ try {
       'json',
     ]);
     const { counts } = JSON.parse(text) as { counts: { exchanges: number; different: number } };
-    console.log(
+    print(
       `compare, ${requests} requests: ${counts.different} of ${counts.exchanges} different, at most ${most.toFixed(0)} MiB, ${seconds.toFixed(0)} s`,
     );
   }

@@ -30,7 +30,9 @@ const RESPOND: Readonly<Record<HostileMode, (socket: Socket) => void>> = {
     const send = () => {
       while (left > 0 && !socket.destroyed) {
         left -= 1;
-        if (!socket.write(part)) return void socket.once('drain', send);
+        if (socket.write(part)) continue;
+        socket.once('drain', send);
+        return;
       }
     };
     send();

@@ -19,12 +19,13 @@ import { spreadOf } from './spread.ts';
 import { untilReady } from './until-ready.ts';
 
 const isQuick = process.argv.includes('--quick');
+const print = (line: string) => void process.stdout.write(`${line}\n`);
 /** The requests per second at which latencies are measured. */
 const PER_SECOND = 600;
 const BLOCK_SECONDS = isQuick ? 1 : 3;
 /** The pairs of blocks for each kind of misbehavior. */
 const PAIRS = 2;
-const CPU_PAIRS = isQuick ? 6 : 16;
+const CPU_PAIRS = isQuick ? 4 : 10;
 const CPU_REQUESTS = 2_000;
 const CONNECTIONS = 8;
 const HEADERS = { Accept: 'application/json', Authorization: `Basic ${Buffer.from('ada:pw').toString('base64')}` };
@@ -169,7 +170,7 @@ async function compareCpu(name: string, plain: Started, other: Started): Promise
     () => block(other),
   );
   const [without, withIt] = [0, 1].map((side) => spreadOf(pairs.map((pair) => pair[side as 0 | 1])).median);
-  console.log(
+  print(
     `${name.padEnd(34)} ${(without ?? 0).toFixed(1)} → ${(withIt ?? 0).toFixed(1)} µs of a miss, ${ratioOf(pairs)}`,
   );
 }
@@ -181,7 +182,7 @@ async function measureHostile(mode: HostileMode, plain: Started, mirrored: Start
   let most = before.rss;
   const timer = setInterval(() => void (most = Math.max(most, rssMib(mirrored))), 100);
   const pairs = await alternate(
-    PAIRS * 2,
+    PAIRS,
     async () => (await paced(plain.port)).p99,
     async () => (await paced(mirrored.port)).p99,
   );
@@ -191,7 +192,7 @@ async function measureHostile(mode: HostileMode, plain: Started, mirrored: Start
   let left = Number.POSITIVE_INFINITY;
   for (const giveUpAt = performance.now() + 8_000; left > 0 && performance.now() < giveUpAt; await sleep(100))
     left = descriptors(mirrored) - before.descriptors;
-  console.log(
+  print(
     `${mode.padEnd(10)} p99 ${ratioOf(pairs)}, memory +${(most - before.rss).toFixed(0)} MiB, descriptors left: ${Math.max(0, left)}`,
   );
   return pairs;
@@ -206,9 +207,7 @@ try {
   await sleep(500);
   const url = `http://127.0.0.1:${second}`;
   const mirror = { url, file: ':memory:', credentials: 'forward', forwardTo: new URL(url).host };
-  console.log(
-    `${execFileSync(process.execPath, ['--version'], { encoding: 'utf8' }).trim()}, ${new Date().toISOString()}\n`,
-  );
+  print(`${execFileSync(process.execPath, ['--version'], { encoding: 'utf8' }).trim()}, ${new Date().toISOString()}\n`);
   const plain = await startGateway('plain', upstream, {});
   for (const [name, config] of [
     ['mirror, nobody chosen', { mirror: { ...mirror, share: 1e-9 } }],
@@ -227,14 +226,14 @@ try {
     await compareCpu(name, plain, other);
     await other.stop();
   }
-  console.log('');
+  print('');
   const mirrored = await startGateway('mirrored', upstream, {
     mirror: { ...mirror, share: 1, timeouts: { headersMs: 1_000, totalMs: 2_000 }, circuit: { failures: 1_000 } },
   });
   for (const one of [plain, mirrored]) await paced(one.port);
   const all: (readonly [number, number])[] = [];
   for (const mode of HOSTILE_MODES) all.push(...(await measureHostile(mode, plain, mirrored, second)));
-  console.log(`\nall        p99 ${ratioOf(all)}`);
+  print(`\nall        p99 ${ratioOf(all)}`);
 } finally {
   for (const child of children) child.kill('SIGKILL');
   rmSync(folder, { recursive: true, force: true });

@@ -515,12 +515,13 @@ function compareHeader(
   if (a === undefined && b === undefined) return;
   place.compared += 1;
   if (a === undefined || b === undefined) return to.differ(b === undefined ? 'missing' : 'extra', place, a, b);
-  // Clients choose a scheme; the realm is only shown.
-  const schemesOf = (text: string) =>
-    Array.from(text.toLowerCase().matchAll(/(?:^|,)\s*([a-z]+)(?=\s|,|$)/g), ([, scheme]) => scheme).join();
   if (name !== 'www-authenticate') return compareValues(to, place, a, b);
   if (schemesOf(a) !== schemesOf(b)) to.differ('value', place, a, b);
 }
+
+/** Returns the schemes in a challenge, among which clients choose. The rest is only shown. */
+const schemesOf = (text: string): string =>
+  Array.from(text.toLowerCase().matchAll(/(?:^|,)\s*([a-z]+)(?=\s|,|$)/g), ([, scheme]) => scheme).join();
 
 const hasMark = (bytes: Buffer) => bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 

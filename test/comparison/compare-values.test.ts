@@ -1,4 +1,4 @@
-/* oxlint-disable typescript/no-explicit-any, typescript/no-unsafe-member-access, typescript/no-unsafe-call, typescript/no-unsafe-assignment, typescript/no-unsafe-argument -- faults of any type are planted in bodies of any form */
+/* oxlint-disable typescript/no-explicit-any, typescript/no-unsafe-member-access, typescript/no-unsafe-call, typescript/no-unsafe-assignment, typescript/no-unsafe-argument, typescript/no-unsafe-return -- faults of any type are planted in bodies of any form */
 import { describe, expect, it } from 'vitest';
 import type { NoiseRule } from '../../src/comparison/noise.ts';
 import { withPlanting } from './planting.ts';

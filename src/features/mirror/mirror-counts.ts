@@ -1,4 +1,5 @@
 import type { Difference, Verdict } from '../../comparison/comparator.ts';
+import { boundedMemo } from '../../lib/bounded-maps.ts';
 import { type Clock, hourOf } from '../../lib/clock.ts';
 import { addTotals, type Finding, MAX_SAMPLE, mergeFound, type MirrorTotals, noTotals } from './mirror-totals.ts';
 
@@ -88,6 +89,7 @@ export type Counted = Pick<MirrorTotals, 'sums' | 'callers' | 'findings'>;
 /** The maximum number of cells, so that roles cannot fill the memory. */
 const MAX_CELLS = 4_000;
 const OTHER_ROLE = 'other';
+const MAX_REMEMBERED = 1_000;
 /** The maximum number of sets of differences that are told apart in an operation. */
 const MAX_SETS = 200;
 /** The maximum number of differences in a set. */
@@ -101,23 +103,33 @@ export function createMirrorCounts(subject: string, clock: Clock): MirrorCounts 
   let sums = new Map<string, number>();
   let callers = new Map<string, Map<number, readonly string[]>>();
   let findings = new Map<string, Finding>();
+  /** The largest number in each full sample. */
+  const largestOf = new WeakMap<object, number>();
   const cells = new Set<string>();
   const sets = new Map<string, Set<string>>();
   const lately = new Map<string, { compared: number; hour: number; lately: number }>();
-  const add = (words: readonly (string | number)[], by = 1) => {
-    const key = words.join('\n');
+  const increase = (key: string, by = 1) => {
     seen = undefined;
     sums.set(key, (sums.get(key) ?? 0) + by);
   };
-  const addCell = ({ operation, status, role, parameters }: Cell, outcome: Outcome | 'races') => {
+  const add = (words: readonly (string | number)[], by?: number) => increase(words.join('\n'), by);
+  // Most exchanges are counted in the same few cells, so their keys are made only once.
+  const keysOf = boundedMemo(MAX_REMEMBERED, (_name: string, given: Cell & { readonly outcome: Outcome | 'races' }) => {
+    const { operation, status, role, parameters, outcome } = given;
     const key = `${operation}\n${status}\n${role}`;
     const isKnown = cells.has(key) || (cells.size < MAX_CELLS && cells.add(key).size > 0);
     const place = isKnown ? [status, role] : [0, OTHER_ROLE];
-    for (const parameter of [NO_PARAMETER, ...parameters]) add(['cell', operation, ...place, parameter, outcome]);
+    return [NO_PARAMETER, ...parameters].map((parameter) =>
+      ['cell', operation, ...place, parameter, outcome].join('\n'),
+    );
+  });
+  const addCell = ({ operation, status, role, parameters }: Cell, outcome: Outcome | 'races') => {
+    const name = `${operation}\n${status}\n${role}\n${parameters.join(' ')}\n${outcome}`;
+    for (const key of keysOf(name, { operation, status, role, parameters, outcome })) increase(key);
   };
   const leave = (cell: Cell, outcome: 'notComparable' | 'notMade', because: string) => {
     addCell(cell, outcome);
-    add(['because', cell.operation, because]);
+    increase(`because\n${cell.operation}\n${because}`);
   };
   const setOf = (operation: string, found: readonly string[]) => {
     if (found.length > MAX_SET) return OTHER_SET;
@@ -147,10 +159,15 @@ export function createMirrorCounts(subject: string, clock: Clock): MirrorCounts 
         const sample = callers.get(operation) ?? new Map<number, readonly string[]>();
         callers.set(operation, sample);
         const isFull = sample.size >= MAX_SAMPLE && !sample.has(caller);
+        const largest = isFull ? (largestOf.get(sample) ?? Math.max(...sample.keys())) : Infinity;
+        if (isFull) largestOf.set(sample, largest);
         // Whoever would leave the sample at the next merge need not enter it.
-        if (!isFull || caller < Math.max(...sample.keys()))
+        if (caller < largest || !isFull)
           sample.set(caller, mergeFound(sample.get(caller), outcome === 'different' ? found : []));
-        if (isFull && sample.size > MAX_SAMPLE) sample.delete(Math.max(...sample.keys()));
+        if (sample.size > MAX_SAMPLE) {
+          sample.delete(largest);
+          largestOf.delete(sample);
+        }
       }
       const hour = hourOf(clock());
       const known = lately.get(operation) ?? { compared: 0, hour, lately: 0 };

@@ -307,9 +307,16 @@ function createDecision(
   };
 }
 
+/** Names of roles by the grants that they belong to, which are the same object for the same caller. */
+const roleNames = new WeakMap<object, string>();
+
 /** Returns the caller's roles in a form for reports. */
 function roleOf({ principal, grants }: Exchange): string {
-  if (grants.roles.length > 0) return grants.roles.toSorted().join('+').slice(0, 100);
+  if (grants.roles.length > 0) {
+    const name = roleNames.get(grants) ?? grants.roles.toSorted().join('+').slice(0, 100);
+    roleNames.set(grants, name);
+    return name;
+  }
   return principal.kind === 'anonymous' ? 'anonymous' : 'no role';
 }
 

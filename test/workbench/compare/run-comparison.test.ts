@@ -199,7 +199,7 @@ describe('runComparison', () => {
           name,
           value.replace('OLD', urls.old).replace('NEW', urls.new),
         ]);
-        response.writeHead(Number(page) <= 3 ? 302 : 401, Object.fromEntries(own)).end();
+        response.writeHead(Number(page) <= 3 ? 302 : 401, Object.fromEntries(own) as Record<string, string>).end();
       };
     Object.assign(urls, { old: await serve(server(0)), new: await serve(server(1)) });
     const words = [];
