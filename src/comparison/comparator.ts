@@ -1,12 +1,13 @@
 import type { Contract } from '../engine/contract/load-contract.ts';
 import type { ParameterValues } from '../engine/contract/values.ts';
-import { mediaTypeOf } from '../engine/model/header-pairs.ts';
+import { type HeaderPairs, headerValue, mediaTypeOf } from '../engine/model/header-pairs.ts';
 import type { Operation } from '../engine/model/operation.ts';
 import type { Violation } from '../engine/model/violation.ts';
 import { type FailureContext, normalizeFailure } from '../engine/upstream/failures/normalize-failure.ts';
 import { compilePlaceSchemas } from '../learner/place-schema.ts';
 import { anyIndex } from '../lib/json-pointer.ts';
 import {
+  type ComparedObjects,
   compareValues,
   type DifferenceKind,
   type EdgeItem,
@@ -15,12 +16,21 @@ import {
   type Side,
   type ValueComparison,
 } from './compare-values.ts';
-import { describeValue, firstDifference } from './describe-value.ts';
+import { type DescribedMember, describeMembers, describeValue, firstDifference } from './describe-value.ts';
 import { idText, plainValue, readJson, type ReadJson } from './exact-values.ts';
 import type { Identities } from './identities.ts';
-import { createListPages } from './list-pages.ts';
+import { createListPages, type SavedLists, type SavedRefs } from './list-pages.ts';
 import type { Noise, NoiseRule } from './noise.ts';
-import { createScopePlaces, type Place, placesIn, type ScopePlaces } from './place.ts';
+import {
+  COMPARED_HEADERS,
+  createScopePlaces,
+  type Place,
+  placeAt,
+  type PlaceRef,
+  placesIn,
+  type Scope,
+  type ScopePlaces,
+} from './place.ts';
 
 /** A complete response of one server. */
 export interface ServerResponse {
@@ -29,7 +39,18 @@ export interface ServerResponse {
   readonly mediaType: string | undefined;
   /** The whole body, without a content coding. */
   readonly body: Buffer;
+  /** Those of `COMPARED_HEADERS` that it has. Undefined if they are not known, and then they are not compared. */
+  readonly headers?: ReadonlyMap<string, string>;
 }
+
+/** Returns the headers of a response that are compared. */
+export const comparedHeaders = (headers: HeaderPairs): ReadonlyMap<string, string> =>
+  new Map(
+    COMPARED_HEADERS.flatMap((name) => {
+      const value = headerValue(headers, name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 
 /** The responses of both servers to the same request of the same caller. */
 export interface ExchangePair {
@@ -58,6 +79,8 @@ export interface Difference {
   readonly new: string;
   /** Where two texts begin to differ. */
   readonly hint?: string;
+  /** The members of the objects in which the difference was found. Undefined if it is not in an object. */
+  readonly beside?: readonly DescribedMember[];
   /** Why it does not count. Undefined if it counts. */
   readonly mutedBy: 'contract' | NoiseRule | undefined;
   /** True if the old response violates the contract here and the new one does not. */
@@ -78,10 +101,34 @@ export interface PairResult {
   accept(counted?: readonly Difference[]): void;
 }
 
+/** What is kept of an exchange until its list is complete. */
+export interface LateExchange {
+  readonly operation: string | undefined;
+  readonly target: string;
+  readonly outcome: PairResult['outcome'];
+  readonly others: ExchangePair['others'];
+}
+
 /** A difference that only became visible later, and the exchange to which it belongs. */
 export interface LateResult {
   readonly difference: Difference;
-  readonly result: PairResult | undefined;
+  readonly exchange: LateExchange | undefined;
+}
+
+/** What a comparator knows, as plain data. Nothing about responses can be read from it but ids. */
+export interface SavedComparison {
+  readonly coverage: readonly (PlaceRef & {
+    readonly compared: number;
+    readonly different: number;
+    readonly muted: number;
+  })[];
+  readonly lists: SavedLists;
+  readonly exchanges: readonly {
+    readonly operation: string | null;
+    readonly target: string;
+    readonly outcome: PairResult['outcome'];
+    readonly others: { readonly ids: readonly string[]; readonly isAllowed: boolean } | null;
+  }[];
 }
 
 /** Compares the responses of two servers. */
@@ -93,6 +140,9 @@ export interface Comparator {
   settle(): readonly LateResult[];
   /** The number of items and totals that cannot be judged, because not all pages of their lists were compared. */
   undecided(): number;
+  /** Returns what is known, from which `restore` continues. */
+  save(): SavedComparison;
+  restore(saved: SavedComparison): void;
   /** Everything that was compared, with counts. */
   places(): Iterable<Place>;
   /** Returns the ids of the items in a response of the old server. */
@@ -125,26 +175,29 @@ export function compileComparator(parts: ComparatorParts): Comparator {
   const { contract, ids, noise } = parts;
   const schemaOf = compilePlaceSchemas(contract.document);
   const scopes = new Map<string, ScopePlaces>();
-  const lists = createListPages<PairResult>(ids);
+  const lists = createListPages<LateExchange>(ids);
   const failureOf = createFailureReader(parts);
 
-  const placesOf = ({ operation, parameters, role }: ExchangePair, status: number): ScopePlaces => {
-    const isOpen = parameters?.details === true;
+  const operationsById = new Map(contract.operations.map((one) => [one.id, one]));
+  const scopeOf = ({ operation: id, status, role, isOpen }: Scope): ScopePlaces => {
     const isFull = scopes.size >= MAX_SCOPES;
-    const scope = { operation: isFull ? undefined : operation?.id, status, role: isFull ? 'other' : role };
+    const operation = id === undefined || isFull ? undefined : operationsById.get(id);
+    const scope = { operation: operation?.id, status, role: isFull ? 'other' : role, isOpen };
     const key = `${scope.operation ?? ''} ${status} ${isOpen} ${scope.role}`;
     let places = scopes.get(key);
     if (places === undefined) {
-      const schema = scope.operation === undefined ? undefined : schemaOf(scope.operation, status, isOpen);
+      const schema = operation === undefined ? undefined : schemaOf(operation.id, status, isOpen);
       places = createScopePlaces(scope, schema);
       scopes.set(key, places);
     }
     return places;
   };
+  const placesOf = ({ operation, parameters, role }: ExchangePair, status: number) =>
+    scopeOf({ operation: operation?.id, status, role, isOpen: parameters?.details === true });
 
-  const mutedBy = (kind: DifferenceKind, place: Place): Difference['mutedBy'] => {
-    // Nothing but a value is ever noise.
-    if (kind !== 'value') return undefined;
+  const mutedBy = (kind: DifferenceKind, place: Place, value: unknown): Difference['mutedBy'] => {
+    // Nothing but a value is ever noise, and neither a truth value nor a word of the contract changes by itself.
+    if (kind !== 'value' || typeof value === 'boolean' || place.marks.words.size > 0) return undefined;
     return place.marks.isVolatile ? 'contract' : noise.ruleFor(place.scope.operation, place.at);
   };
 
@@ -153,15 +206,18 @@ export function compileComparator(parts: ComparatorParts): Comparator {
     place: Place,
     [old, next]: readonly [unknown, unknown],
     isRepair: boolean,
+    inside?: ComparedObjects,
   ): Difference => {
     const hint = place.marks.isPersonal ? undefined : firstDifference(old, next);
+    const muted = mutedBy(kind, place, old);
     return {
       kind,
       place,
       old: describeValue(old, place.marks),
       new: describeValue(next, place.marks),
       ...(hint !== undefined && { hint }),
-      mutedBy: mutedBy(kind, place),
+      ...(inside !== undefined && muted === undefined && { beside: describeMembers(inside) }),
+      mutedBy: muted,
       isRepair,
     };
   };
@@ -186,7 +242,7 @@ export function compileComparator(parts: ComparatorParts): Comparator {
       const key = `${named} ${place.at}`;
       if (found.has(key)) return;
       const isRepair = violations.old.has(place.at) && !violations.new.has(place.at);
-      found.set(key, differenceOf(named, place, [a, b], isRepair));
+      found.set(key, differenceOf(named, place, [a, b], isRepair, values.inside));
     };
     const values: ValueComparison = {
       old: parts.old,
@@ -229,12 +285,14 @@ export function compileComparator(parts: ComparatorParts): Comparator {
               pageCount: countedIn(places.body, body, 'pages'),
               edges: edges.map((edge) => ({
                 edge,
+                described: describeValue(edge.item, edge.place.marks),
                 facts: factsOf(edge.place, toMembers(edge.item), edge.side === 'old' ? parts.old : parts.new),
               })),
               totals,
               net,
             },
-            result,
+            // The responses themselves must not stay in memory.
+            { operation: operation.id, target: pair.target, outcome: result.outcome, others: pair.others },
           );
       },
     };
@@ -258,22 +316,75 @@ export function compileComparator(parts: ComparatorParts): Comparator {
     return new PlaceSet(verdict[findings.verdict], [...findings.violations, ...findings.reported]);
   };
 
+  function* allPlaces(): Iterable<Place> {
+    for (const { status, mediaType, headers, body } of scopes.values())
+      for (const place of [status, mediaType, ...headers.values(), body]) yield* placesIn(place);
+  }
+  const atRef: SavedRefs<LateExchange>['placeAt'] = ({ location, at, ...scope }) => {
+    const { status, mediaType, headers, body } = scopeOf({ ...scope, operation: scope.operation ?? undefined });
+    if (location === 'status') return status;
+    return location === 'header' ? (headers.get(at) ?? mediaType) : placeAt(body, at);
+  };
+
   return {
     compare,
     refuted: () =>
       ids
         .takeRefuted()
-        .map((place) => ({ difference: differenceOf('identity', place, [0, 0], false), result: undefined })),
+        .map((place) => ({ difference: differenceOf('identity', place, [0, 0], false), exchange: undefined })),
     settle: () =>
-      lists.settle().map(({ kind, place, old, new: next, exchange }) => {
-        const isLeak = kind === 'extra-item' && isForOthers(exchange.pair, ids, place, next);
-        return { difference: differenceOf(isLeak ? 'leak' : kind, place, [old, next], false), result: exchange };
+      lists.settle().map(({ kind, place, old, new: next, id, exchange }) => {
+        const isLeak = kind === 'extra-item' && isOfOthers(exchange.others, ids, place, id);
+        const named = isLeak ? 'leak' : kind;
+        const values = { old: String(old), new: String(next) };
+        return { difference: { kind: named, place, ...values, mutedBy: undefined, isRepair: false }, exchange };
       }),
-    undecided: lists.undecided,
-    *places() {
-      for (const { status, mediaType, body } of scopes.values())
-        for (const place of [status, mediaType, body]) yield* placesIn(place);
+    save() {
+      const exchanges: LateExchange[] = [];
+      const numbers = new Map<LateExchange, number>();
+      const refs = {
+        refOf,
+        placeAt: atRef,
+        numberOf(exchange: LateExchange) {
+          const known = numbers.get(exchange) ?? exchanges.push(exchange) - 1;
+          numbers.set(exchange, known);
+          return known;
+        },
+        exchangeAt: unknownExchange,
+      };
+      const saved = lists.save(refs);
+      return {
+        coverage: Array.from(allPlaces(), (place) => {
+          const { compared, different, muted } = place;
+          return Object.assign(refOf(place), { compared, different, muted });
+        }),
+        lists: saved,
+        exchanges: exchanges.map(({ operation, target, outcome, others }) => ({
+          operation: operation ?? null,
+          target,
+          outcome,
+          others: others === undefined ? null : { ids: [...others.ids], isAllowed: others.isAllowed },
+        })),
+      };
     },
+    restore(saved) {
+      for (const { compared, different, muted, ...ref } of saved.coverage) {
+        const place = atRef(ref);
+        place.compared += compared;
+        place.different += different;
+        place.muted += muted;
+      }
+      const exchanges = saved.exchanges.map(({ operation, target, outcome, others }) => ({
+        operation: operation ?? undefined,
+        target,
+        outcome,
+        others: others === null ? undefined : { ids: new Set(others.ids), isAllowed: others.isAllowed },
+      }));
+      const exchangeAt = (number: number) => exchanges[number] ?? unknownExchange();
+      lists.restore(saved.lists, { refOf, placeAt: atRef, numberOf: () => 0, exchangeAt });
+    },
+    undecided: lists.undecided,
+    places: allPlaces,
     itemIds(operation, response) {
       const json = readJson(response.body);
       if (!isRead(json)) return new Set();
@@ -284,6 +395,12 @@ export function compileComparator(parts: ComparatorParts): Comparator {
     isAllowed: (operation, response) =>
       response.status >= 200 && response.status < 300 && failureOf(operation, response) === undefined,
   };
+}
+
+const refOf = ({ scope, location, at }: Place): PlaceRef => ({ ...scope, location, at });
+
+function unknownExchange(): never {
+  throw new Error('the saved comparison is damaged');
 }
 
 /** The places, without indices, at which a response violates the contract. */
@@ -339,7 +456,7 @@ function createFailureReader({ contract, failures }: ComparatorParts) {
 /** Compares two whole responses. Returns the body of the old one if both bodies were compared as JSON. */
 function compareMessages(
   { operation, old, new: next, others }: ExchangePair,
-  { status, mediaType, body }: ScopePlaces,
+  { status, mediaType, headers, body }: ScopePlaces,
   read: { readonly old: ReadJson; readonly new: ReadJson },
   to: ValueComparison,
   failureOf: ReturnType<typeof createFailureReader>,
@@ -359,6 +476,7 @@ function compareMessages(
     to.differ('status', status, old.status, next.status);
     return undefined;
   }
+  for (const [name, place] of headers) compareHeader(to, place, [old.headers, next.headers], name);
   if (failedOld !== undefined || failedNew !== undefined) {
     if (failedOld?.code !== failedNew?.code || failedOld?.text !== failedNew?.text)
       to.differ('error', status, failedOld?.text, failedNew?.text);
@@ -368,6 +486,9 @@ function compareMessages(
   const [typeOld, typeNew] = [essenceOf(old), essenceOf(next)];
   mediaType.compared += 1;
   if (typeOld !== typeNew) to.differ('media-type', mediaType, typeOld, typeNew);
+  else if (old.mediaType !== next.mediaType) compareCharsets(to, mediaType, old, next);
+  // Many clients cannot read JSON that begins with a byte order mark.
+  if (hasMark(old.body) !== hasMark(next.body)) to.differ('body', body, undefined, undefined);
   if (isRead(read.old) && isRead(read.new)) {
     compareValues(to, body, read.old.value, read.new.value);
     return toMembers(read.old.value);
@@ -381,6 +502,41 @@ function compareMessages(
 }
 
 const essenceOf = ({ mediaType }: ServerResponse) => (mediaType === undefined ? undefined : mediaTypeOf(mediaType));
+
+/** Compares a header, if both responses are known to have or not to have it. */
+function compareHeader(
+  to: ValueComparison,
+  place: Place,
+  [old, next]: readonly [ServerResponse['headers'], ServerResponse['headers']],
+  name: string,
+): void {
+  if (old === undefined || next === undefined) return;
+  const [a, b] = [old.get(name), next.get(name)];
+  if (a === undefined && b === undefined) return;
+  place.compared += 1;
+  if (a === undefined || b === undefined) return to.differ(b === undefined ? 'missing' : 'extra', place, a, b);
+  if (name !== 'www-authenticate') return compareValues(to, place, a, b);
+  if (schemesOf(a) !== schemesOf(b)) to.differ('value', place, a, b);
+}
+
+/** Returns the schemes in a challenge, among which clients choose. The rest is only shown. */
+const schemesOf = (text: string): string =>
+  Array.from(text.toLowerCase().matchAll(/(?:^|,)\s*([a-z]+)(?=\s|,|$)/g), ([, scheme]) => scheme).join();
+
+const hasMark = (bytes: Buffer) => bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+
+/** Compares the charsets of two bodies of the same type. JSON is UTF-8, whether or not that is stated. */
+function compareCharsets(to: ValueComparison, place: Place, old: ServerResponse, next: ServerResponse): void {
+  const isJson = /[/+]json$/.test(essenceOf(old) ?? '');
+  const charsetOf = ({ mediaType = '' }: ServerResponse) => {
+    const [, stated = isJson ? 'utf-8' : ''] = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(mediaType) ?? [];
+    const charset = stated.toLowerCase();
+    return isJson && /^(?:utf-?8|us-ascii)$/.test(charset) ? 'utf-8' : charset;
+  };
+  const [a, b] = [charsetOf(old), charsetOf(next)];
+  if (a !== b) to.differ('media-type', place, `charset ${a}`, `charset ${b}`);
+  else if (isJson) to.same('charset of JSON');
+}
 
 /** Returns the place of an operation's items, if they are in a member of the body. */
 function itemsPlace(operation: Operation | undefined, body: Place): Place | undefined {
@@ -398,9 +554,11 @@ function itemsIn(operation: Operation | undefined, json: unknown): readonly unkn
 }
 
 /** Returns whether an item that only the new server sends is sent to other callers by the old one. */
-function isForOthers({ others }: ExchangePair, ids: Identities, place: Place, item: unknown): boolean {
+const isForOthers = ({ others }: ExchangePair, ids: Identities, place: Place, item: unknown): boolean =>
+  isOfOthers(others, ids, place, idText(toMembers(item)['id'] ?? undefined));
+
+function isOfOthers(others: ExchangePair['others'], ids: Identities, place: Place, id: string | undefined): boolean {
   if (others === undefined) return false;
-  const id = idText(toMembers(item)['id'] ?? undefined);
   const known = id === undefined ? undefined : ids.toOld(place.member('id').marks.identity ?? place.at, id);
   return known !== undefined && others.ids.has(known);
 }

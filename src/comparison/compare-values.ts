@@ -41,6 +41,7 @@ export type DifferenceKind =
 export type Equivalence =
   | 'id as text or number'
   | 'paired id'
+  | 'assumed id in a text'
   | 'alias'
   | 'number form'
   | 'date form'
@@ -50,8 +51,10 @@ export type Equivalence =
   | 'first page 0 or 1'
   | 'order of equal sort keys'
   | 'order by a live value'
+  | 'order by a value that is not shown'
   | 'counts that follow from the items'
   | 'item at the edge of a page'
+  | 'charset of JSON'
   | 'error form';
 
 /** One of the two servers. */
@@ -77,6 +80,15 @@ export interface ValueComparison {
   readonly atEdge: (edge: EdgeItem) => void;
   /** Takes a total that differs, in a list of which only a page is known. */
   readonly totals: (place: Place, old: number, next: number) => void;
+  /** The objects whose members are being compared. */
+  inside?: ComparedObjects | undefined;
+}
+
+/** Two objects at the same place. */
+export interface ComparedObjects {
+  readonly place: Place;
+  readonly a: Readonly<Record<string, unknown>>;
+  readonly b: Readonly<Record<string, unknown>>;
 }
 
 /** An item that may be on another page of the other server. */
@@ -110,6 +122,13 @@ type Members = Readonly<Record<string, unknown>>;
 const isIdType = (type: string) => type === 'number' || type === 'string';
 
 function compareObjects(to: ValueComparison, place: Place, a: Members, b: Members): void {
+  const outside = to.inside;
+  to.inside = { place, a, b };
+  compareMembers(to, place, a, b);
+  to.inside = outside;
+}
+
+function compareMembers(to: ValueComparison, place: Place, a: Members, b: Members): void {
   const { listName } = place;
   const renamed = new Set<string>();
   let lists: ListResult | undefined;
@@ -215,8 +234,12 @@ function compareLists(
   for (const [x, y] of alignment.pairs) if (isObjects || !isScalar(a[x])) compareValues(to, items, a[x], b[y]);
   if (!isObjects) items.compared += alignment.pairs.length;
   const key = sortKey(to, place, around);
-  reportOnly(to, items, alignment, [a, b], isIncomplete(around, a, b) ? { key } : undefined);
-  compareOrder(to, place, alignment, [a, b], key);
+  const isHidden = key === 'hidden' || (key !== undefined && !isShown(key, [a, b]));
+  const shownKey = key === 'hidden' || isHidden ? undefined : key;
+  const isPart = isIncomplete(around, a, b) && !isOtherPage(to, items, [a, b], around, shownKey);
+  const margin = shiftOf(around);
+  reportOnly(to, items, alignment, [a, b], isPart ? { key: shownKey, isHidden, margin } : undefined);
+  compareOrder(to, place, alignment, [a, b], isHidden ? 'hidden' : shownKey);
   return result;
 }
 
@@ -235,6 +258,43 @@ function isIncomplete(around: Around | undefined, a: readonly unknown[], b: read
   const hasTotal = Object.keys(around.a).some((name) => around.envelope.member(name).marks.counts === 'total');
   return !hasTotal || isPart(around.a, a.length) || isPart(around.b, b.length);
 }
+
+/**
+ * Returns whether two pages cannot be the same part of one list, whatever the order of equal items: one of them is empty,
+ * or both servers state the same total, but the pages have other lengths or other sort keys at the same places.
+ */
+function isOtherPage(
+  to: ValueComparison,
+  items: Place,
+  [a, b]: readonly [readonly unknown[], readonly unknown[]],
+  around: Around | undefined,
+  key: SortKey | undefined,
+): boolean {
+  const [totalA, totalB] = totalsOf(around);
+  if (totalA !== totalB) return false;
+  if ((a.length === 0) !== (b.length === 0)) return true;
+  if (totalA === undefined) return false;
+  if (a.length !== b.length) return true;
+  // A value that changes by itself is another one a moment later.
+  if (key === undefined || items.member(key.name).marks.isVolatile) return false;
+  return a.some((item, at) => coarse(sortValue(item, key, to.old), key) !== coarse(sortValue(b[at], key, to.new), key));
+}
+
+function totalsOf(around: Around | undefined): readonly [unknown, unknown] {
+  const totalOf = (of: Members | undefined) =>
+    Object.entries(of ?? {}).find(([name]) => around?.envelope.member(name).marks.counts === 'total')?.[1];
+  return [totalOf(around?.a), totalOf(around?.b)];
+}
+
+/** Returns by how many places the items of a page can be shifted, as far as the totals tell. */
+function shiftOf(around: Around | undefined): number | undefined {
+  const [a, b] = totalsOf(around);
+  return typeof a === 'number' && typeof b === 'number' ? Math.abs(a - b) : undefined;
+}
+
+/** Returns a sort key without what some forms of dates do not state. */
+const coarse = (value: number | string | undefined, { isDate }: SortKey) =>
+  isDate && typeof value === 'number' ? Math.floor(value / 60_000) : value;
 
 /** Returns the name of the member that identifies the items of a list, or undefined if there is none. */
 function keyMember(lists: readonly (readonly Members[])[]): string | undefined {
@@ -362,7 +422,8 @@ function reportOnly(
   items: Place,
   { pairs, onlyA, onlyB }: Alignment,
   [a, b]: readonly [readonly unknown[], readonly unknown[]],
-  part: { readonly key: SortKey | undefined } | undefined,
+  part:
+    { readonly key: SortKey | undefined; readonly isHidden: boolean; readonly margin: number | undefined } | undefined,
 ): void {
   if (onlyA.length === 0 && onlyB.length === 0) return;
   const isLive = part?.key !== undefined && items.member(part.key.name).marks.isVolatile;
@@ -370,7 +431,16 @@ function reportOnly(
     const [first, last] = [Math.min(...indices), Math.max(...indices)];
     const keyAt = (at: number) => (part?.key === undefined ? undefined : sortValue(list[at], part.key, side));
     const edges = new Set([keyAt(0), keyAt(list.length - 1)].filter((value) => value !== undefined));
-    return (at: number) => at > first && at < last && !edges.has(keyAt(at) ?? Number.NaN);
+    // Even if all that one list has more comes before this page, what is further inside must be on the other page, too.
+    const { margin = list.length } = part ?? {};
+    const isNearEnd = (at: number) => part?.key === undefined || at < margin || at >= list.length - margin;
+    const nearEnds = new Set(
+      list.flatMap((_, at) => (at <= margin || at >= list.length - 1 - margin ? (keyAt(at) ?? []) : [])),
+    );
+    return (at: number) => {
+      const key = keyAt(at) ?? Number.NaN;
+      return (at > first && at < last && !edges.has(key)) || (!isNearEnd(at) && !nearEnds.has(key));
+    };
   };
   const inside = {
     old: insideOf(
@@ -387,7 +457,9 @@ function reportOnly(
   const isCertain = (at: number, side: 'old' | 'new'): boolean => {
     const item = side === 'old' ? a[at] : b[at];
     const id = typeOfValue(item) === 'object' ? idText((item as Members)[ID] ?? undefined) : undefined;
-    if (part === undefined || id === undefined || (!isLive && inside[side](at))) return true;
+    // Items whose sort keys nobody knows may be equal in them, and then any of them can be on another page.
+    const isInside = !isLive && part?.isHidden === false && inside[side](at);
+    if (part === undefined || id === undefined || isInside) return true;
     to.atEdge({ place: items, side, id, item, isLive });
     return false;
   };
@@ -409,9 +481,11 @@ function compareOrder(
   place: Place,
   { pairs }: Alignment,
   [a, b]: readonly [readonly unknown[], readonly unknown[]],
-  key: SortKey | undefined,
+  key: SortKey | 'hidden' | undefined,
 ): void {
   if (pairs.every(([, y], at) => at === 0 || (pairs[at - 1]?.[1] ?? -1) < y)) return;
+  // Any order of equal keys is right, and only the servers know which are equal.
+  if (key === 'hidden') return to.same('order by a value that is not shown');
   const valuesOf = (list: readonly unknown[], indices: readonly number[], side: Side) =>
     indices.map((at) => (key === undefined ? undefined : sortValue(list[at], key, side)));
   const orderB = pairs.map(([, y]) => y).toSorted((x, y) => x - y);
@@ -440,7 +514,8 @@ interface SortKey {
   readonly isDate: boolean;
 }
 
-function sortKey(to: ValueComparison, place: Place, around: Around | undefined): SortKey | undefined {
+/** Returns the key by which a list is sorted: `hidden` if the contract says that items do not show it. */
+function sortKey(to: ValueComparison, place: Place, around: Around | undefined): SortKey | 'hidden' | undefined {
   const { sortKeys } = place.marks;
   if (sortKeys === undefined || around === undefined) return undefined;
   const stated = around.a['sort'];
@@ -448,9 +523,14 @@ function sortKey(to: ValueComparison, place: Place, around: Around | undefined):
   const name = typeof stated === 'string' && stated !== '' ? stated : (to.sort ?? 'default');
   const key = Object.hasOwn(sortKeys, name) ? sortKeys[name] : undefined;
   if (key === undefined) return undefined;
+  if (key === null) return 'hidden';
   const field = key.replace(/^-/, '');
   return { name: field, descends: key.startsWith('-'), isDate: place.items().member(field).marks.text === 'date' };
 }
+
+/** Returns whether any item shows the key. A projection may have removed it from all of them. */
+const isShown = ({ name }: SortKey, lists: readonly (readonly unknown[])[]) =>
+  lists.some((list) => list.some((item) => typeOfValue(item) === 'object' && Object.hasOwn(item as Members, name)));
 
 function sortValue(item: unknown, { name, isDate }: SortKey, { clock }: Side): number | string | undefined {
   if (typeOfValue(item) !== 'object') return undefined;
@@ -512,6 +592,7 @@ function compareTexts(to: ValueComparison, place: Place, a: string, b: string): 
   if (match === 'different') return to.differ(formsDiffer(place, localA, localB) ? 'form' : 'value', place, a, b);
   if (match === 'broken') return to.differ('identity', place, a, b);
   if (match === 'paired') to.same('paired id');
+  if (match === 'assumed') to.same('assumed id in a text');
   if (localA !== a || localB !== b) if (a !== b) to.same('own address');
   if (text === 'html' && localA !== localB && match === 'same') to.same('HTML form');
 }
@@ -545,13 +626,13 @@ function matchSplit(
   place: Place,
   a: SplitText,
   b: SplitText,
-): 'same' | 'paired' | 'broken' | 'different' {
+): 'same' | 'paired' | 'assumed' | 'broken' | 'different' {
   if (a.length !== b.length || a.some((part, at) => at % 2 === 0 && part !== b[at])) return 'different';
-  let found: 'same' | 'paired' = 'same';
+  let found: 'same' | 'paired' | 'assumed' = 'same';
   for (let at = 1; at < a.length; at += 2) {
     const match = ids.matchAny(a[at] ?? '', b[at] ?? '', place, a[at - 1]?.endsWith('/') === true);
     if (match === 'broken') return ids.mode === 'same' ? 'different' : 'broken';
-    if (match === 'paired') found = 'paired';
+    if (match === 'assumed' || (match === 'paired' && found === 'same')) found = match;
   }
   return found;
 }

@@ -1,4 +1,5 @@
 import { WrittenNumber } from './exact-values.ts';
+import type { ComparedObjects } from './compare-values.ts';
 import type { Marks } from './marks.ts';
 
 /**
@@ -18,6 +19,30 @@ export function describeValue(value: unknown, marks: Marks): string {
   if (Array.isArray(value)) return `a list of ${value.length}`;
   return `an object with ${Object.keys(value).length} members`;
 }
+
+/** The maximum number of members that are described beside a difference. */
+const MAX_BESIDE = 8;
+
+/**
+ * Describes the members of the two objects in which a difference was found, so that somebody can see both responses side
+ * by side. Members that differ in their descriptions come first.
+ */
+export function describeMembers({ place, a, b }: ComparedObjects): readonly DescribedMember[] {
+  const names = [...new Set([...Object.keys(a), ...Object.keys(b)])].slice(0, MAX_NAMES);
+  const described = names.map((name): DescribedMember => {
+    const { at, marks } = place.member(name);
+    // Beyond a limit, names are not told apart.
+    const shown = at.slice(at.lastIndexOf('/') + 1);
+    return [shown, describeValue(a[name], marks), describeValue(b[name], marks)];
+  });
+  const isSame = ([, old, next]: DescribedMember) => Number(old === next);
+  return described.toSorted((one, other) => isSame(one) - isSame(other)).slice(0, MAX_BESIDE);
+}
+
+/** The name of a member, and descriptions of both of its values. */
+export type DescribedMember = readonly [name: string, old: string, next: string];
+
+const MAX_NAMES = 100;
 
 /** Describes where two texts begin to differ, or returns undefined if they are not both texts. */
 export function firstDifference(a: unknown, b: unknown): string | undefined {

@@ -29,9 +29,9 @@ export interface Identities {
   match(space: string, old: string, next: string, place: Place, isCertain?: boolean): IdMatch;
   /**
    * Compares two numbers in a text that may be ids, whose kind is not known. `isSegment` is true for a whole segment of
-   * a path, which is certainly an id if anything has it.
+   * a path, which is certainly an id if anything has it. The result is `assumed` if nothing else has shown the pair.
    */
-  matchAny(old: string, next: string, place: Place, isSegment: boolean): IdMatch;
+  matchAny(old: string, next: string, place: Place, isSegment: boolean): IdMatch | 'assumed';
   /** Returns the places at which an earlier reference has turned out to be wrong, and forgets them. */
   takeRefuted(): readonly Place[];
   pairs(): Iterable<IdPair>;
@@ -122,7 +122,10 @@ export function createIdentities(mode: IdMode, given: readonly IdPair[] = []): I
         const isOnNew = [...spaces.values()].some(({ toOld }) => toOld.has(next));
         return isSegment && isKnown && !isOnNew ? 'broken' : 'same';
       }
-      return isKnown ? 'broken' : match(IN_TEXT, old, next, place);
+      if (isKnown) return 'broken';
+      const result = match(IN_TEXT, old, next, place);
+      // Nothing but this text relates the two, so they may just as well be different numbers.
+      return result === 'paired' ? 'assumed' : result;
     },
     takeRefuted() {
       const found = refuted;

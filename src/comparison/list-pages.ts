@@ -1,7 +1,8 @@
+import { hash } from 'node:crypto';
 import { alignByFacts, type ItemFacts } from './align.ts';
 import type { DifferenceKind, EdgeItem } from './compare-values.ts';
 import type { Identities } from './identities.ts';
-import { ID, type Place } from './place.ts';
+import { ID, type Place, type PlaceRef } from './place.ts';
 
 /** What one exchange shows of a list that has several pages. */
 export interface SeenPage {
@@ -18,7 +19,9 @@ export interface SeenPage {
 
 /** An item at the edge of a page, and by what it is recognized. */
 interface SeenEdge {
-  readonly edge: EdgeItem;
+  readonly edge: Pick<EdgeItem, 'place' | 'side' | 'id' | 'isLive'>;
+  /** The item in words that do not reveal it. */
+  readonly described: string;
   readonly facts: ItemFacts;
 }
 
@@ -26,13 +29,18 @@ interface SeenEdge {
 export interface LateDifference<Exchange> {
   readonly kind: DifferenceKind;
   readonly place: Place;
-  readonly old: unknown;
-  readonly new: unknown;
+  /** The values in words, or numbers. */
+  readonly old: string | number;
+  readonly new: string | number;
+  /** The id of the item on its own server. Undefined for a number. */
+  readonly id: string | undefined;
   readonly exchange: Exchange;
 }
 
+/** Nothing of the response but this is kept while an item waits for another page. */
 interface Debt<Exchange> {
-  readonly edge: EdgeItem;
+  readonly edge: SeenEdge['edge'];
+  readonly described: string;
   readonly facts: ItemFacts;
   readonly exchange: Exchange;
 }
@@ -46,7 +54,44 @@ interface List<Exchange> {
   net: number;
 }
 
-const spaceOf = ({ place }: EdgeItem) => place.member(ID).marks.identity ?? place.at;
+/** What is known of lists, as plain data. Exchanges are numbers. */
+export interface SavedLists {
+  readonly lists: readonly {
+    readonly list: string;
+    readonly pages: readonly number[];
+    readonly pageCount: number | null;
+    readonly totals: {
+      readonly place: PlaceRef;
+      readonly old: number;
+      readonly new: number;
+      readonly exchange: number;
+    } | null;
+    readonly net: number;
+    readonly waiting: readonly {
+      readonly place: PlaceRef;
+      readonly side: 'old' | 'new';
+      readonly id: string;
+      readonly described: string;
+      readonly facts: readonly (readonly [string, string])[];
+      readonly exchange: number;
+    }[];
+  }[];
+  readonly undecided: number;
+}
+
+/** How places and exchanges are written and read. */
+export interface SavedRefs<Exchange> {
+  readonly refOf: (place: Place) => PlaceRef;
+  readonly placeAt: (ref: PlaceRef) => Place;
+  readonly numberOf: (exchange: Exchange) => number;
+  readonly exchangeAt: (number: number) => Exchange;
+}
+
+/** Returns facts of which nothing can be read, but which are equal for equal items. */
+const sealed = (facts: ItemFacts): ItemFacts =>
+  new Map([...facts].map(([name, text]) => [name, hash('sha256', text, 'base64url').slice(0, 16)]));
+
+const spaceOf = ({ place }: Pick<EdgeItem, 'place'>) => place.member(ID).marks.identity ?? place.at;
 
 /** The maximum numbers of lists, and of items, that wait for another page. */
 const MAX_LISTS = 10_000;
@@ -70,7 +115,7 @@ export function createListPages<Exchange>(ids: Identities) {
       ['old', list.onlyOld],
       ['new', list.onlyNew],
     ] as const)
-      for (const { edge, exchange } of debts.values()) {
+      for (const { edge, described, exchange } of debts.values()) {
         if (!isWhole) {
           undecided += 1;
           continue;
@@ -78,13 +123,13 @@ export function createListPages<Exchange>(ids: Identities) {
         list.net += side === 'old' ? 1 : -1;
         const [kind, old, next] =
           side === 'old'
-            ? (['missing-item', edge.item, undefined] as const)
-            : (['extra-item', undefined, edge.item] as const);
-        found.push({ kind, place: edge.place, old, new: next, exchange });
+            ? (['missing-item', described, 'absent'] as const)
+            : (['extra-item', 'absent', described] as const);
+        found.push({ kind, place: edge.place, old, new: next, id: edge.id, exchange });
       }
     const { totals } = list;
     if (totals !== undefined && totals.old - totals.new !== list.net)
-      found.push({ kind: 'count', place: totals.place, old: totals.old, new: totals.new, exchange: totals.exchange });
+      found.push({ ...totals, kind: 'count', id: undefined });
     return found;
   };
   /** Pairs items whose ids became known later, or that are alike. */
@@ -127,7 +172,7 @@ export function createListPages<Exchange>(ids: Identities) {
       list.pages.add(page.page);
       list.pageCount = page.pageCount ?? list.pageCount;
       list.totals ??= page.totals && { ...page.totals, exchange };
-      for (const { edge, facts } of page.edges) {
+      for (const { edge, described, facts } of page.edges) {
         if (edge.isLive) {
           undecided += 1;
           continue;
@@ -140,7 +185,9 @@ export function createListPages<Exchange>(ids: Identities) {
         }
         if (waiting >= MAX_WAITING) undecided += 1;
         else if (!own.has(edge.id)) {
-          own.set(edge.id, { edge, facts, exchange });
+          // The whole item would keep its response in memory.
+          const { place, side, id, isLive } = edge;
+          own.set(id, { edge: { place, side, id, isLive }, described, facts: sealed(facts), exchange });
           waiting += 1;
         }
       }
@@ -150,5 +197,55 @@ export function createListPages<Exchange>(ids: Identities) {
       return [...lists.values()].flatMap(settle);
     },
     undecided: () => undecided,
+    /** Returns everything as plain data, of which nothing about an item can be read but its id. */
+    save({ refOf, numberOf }: SavedRefs<Exchange>): SavedLists {
+      return {
+        undecided,
+        lists: [...lists].map(([name, { pages, pageCount, totals, net, onlyOld, onlyNew }]) => ({
+          list: name,
+          pages: [...pages],
+          pageCount: pageCount ?? null,
+          totals:
+            totals === undefined
+              ? null
+              : { place: refOf(totals.place), old: totals.old, new: totals.new, exchange: numberOf(totals.exchange) },
+          net,
+          waiting: [...onlyOld.values(), ...onlyNew.values()].map(({ edge, described, facts, exchange }) => ({
+            place: refOf(edge.place),
+            side: edge.side,
+            id: edge.id,
+            described,
+            facts: [...facts],
+            exchange: numberOf(exchange),
+          })),
+        })),
+      };
+    },
+    /** Continues with what was saved. */
+    restore(saved: SavedLists, { placeAt, exchangeAt }: SavedRefs<Exchange>): void {
+      ({ undecided } = saved);
+      for (const { list: name, pages, pageCount, totals, net, waiting: debts } of saved.lists) {
+        const list: List<Exchange> = {
+          onlyOld: new Map(),
+          onlyNew: new Map(),
+          pages: new Set(pages),
+          pageCount: pageCount ?? undefined,
+          totals:
+            totals === null
+              ? undefined
+              : { ...totals, place: placeAt(totals.place), exchange: exchangeAt(totals.exchange) },
+          net,
+        };
+        for (const { place, side, id, described, facts, exchange } of debts)
+          list[side === 'old' ? 'onlyOld' : 'onlyNew'].set(id, {
+            edge: { place: placeAt(place), side, id, isLive: false },
+            described,
+            facts: new Map(facts),
+            exchange: exchangeAt(exchange),
+          });
+        waiting += debts.length;
+        lists.set(name, list);
+      }
+    },
   };
 }

@@ -17,8 +17,8 @@ export interface Marks {
   readonly isVolatile: boolean;
   readonly text: TextKind | undefined;
   readonly counts: Counted | undefined;
-  /** The field by which a list is sorted, for each name of a sort order. */
-  readonly sortKeys: Readonly<Record<string, string>> | undefined;
+  /** The field by which a list is sorted, for each name of a sort order. Null if items do not show it. */
+  readonly sortKeys: Readonly<Record<string, string | null>> | undefined;
   /** Another name under which a server may send the field. */
   readonly alias: string | undefined;
   readonly isPersonal: boolean;

@@ -1,4 +1,4 @@
-import { escapePointer } from '../lib/json-pointer.ts';
+import { escapePointer, keysOf } from '../lib/json-pointer.ts';
 import type { PlaceSchema } from '../learner/place-schema.ts';
 import { type Marks, marksOf } from './marks.ts';
 
@@ -7,6 +7,14 @@ export interface Scope {
   readonly operation: string | undefined;
   readonly status: number;
   readonly role: string;
+  /** True if items have further fields, which the request has asked for. */
+  readonly isOpen: boolean;
+}
+
+/** A place as plain data. */
+export interface PlaceRef extends Scope {
+  readonly location: Place['location'];
+  readonly at: string;
 }
 
 /** One place in the responses of a scope, without indices, and what has been counted there. */
@@ -45,14 +53,21 @@ export const ID = 'id';
 export interface ScopePlaces {
   readonly status: Place;
   readonly mediaType: Place;
+  /** The other headers that are compared, by their names. */
+  readonly headers: ReadonlyMap<string, Place>;
   readonly body: Place;
 }
 
+/** The headers, besides the content type, that clients act upon. */
+export const COMPARED_HEADERS = ['location', 'www-authenticate', 'content-disposition', 'content-language'] as const;
+
 /** Creates the places of a scope, whose bodies have the given schema. */
 export function createScopePlaces(scope: Scope, schema: PlaceSchema | undefined): ScopePlaces {
+  const header = (name: string) => createPlace(scope, 'header', name, undefined, marksOf(undefined));
   return {
     status: createPlace(scope, 'status', '', undefined, marksOf(undefined)),
-    mediaType: createPlace(scope, 'header', 'content-type', undefined, marksOf(undefined)),
+    mediaType: header('content-type'),
+    headers: new Map(COMPARED_HEADERS.map((name) => [name, header(name)])),
     body: createPlace(scope, 'body', '', schema, marksOf(schema)),
   };
 }
@@ -121,6 +136,13 @@ function aliasesOf(schema: PlaceSchema | undefined): ReadonlyMap<string, string>
 const namesIn = (schema: PlaceSchema | undefined): readonly string[] => [
   ...new Set(schema?.sites.flatMap((site) => Object.keys(site.schema.properties ?? {}))),
 ];
+
+/** Returns the place inside a body to which a pointer leads. */
+export function placeAt(body: Place, at: string): Place {
+  let place = body;
+  for (const step of keysOf(at)) place = step === '*' ? place.items() : place.member(step);
+  return place;
+}
 
 /** Yields a place and all places inside it that were compared. */
 export function* placesIn(place: Place): Iterable<Place> {

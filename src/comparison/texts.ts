@@ -47,16 +47,17 @@ const MAX_HTML = 1_000_000;
 /**
  * Returns HTML in a form in which white space and entities that mean nothing are the same: entities decoded in text,
  * runs of white space as one space, none beside blocks, and attributes in double quotes. Tags and words are kept.
- * White space inside `pre` and `textarea` has a meaning, so a text with one of them keeps all of it.
+ * White space inside `pre` and `textarea` has a meaning, and so it has in a text without tags; such texts keep all of it.
  */
 export function normalHtml(html: string): string {
   const text = html.slice(0, MAX_HTML);
+  // Without tags it may be Markdown or plain text, in which lines mean something.
+  if (!/<[a-zA-Z/!]/.test(text)) return textOf(text.replaceAll('\r\n', '\n')) + html.slice(MAX_HTML);
   const keepsSpace = /<(?:pre|textarea)\b/i.test(text);
   const parts = text.split(/(<[a-zA-Z/!][^<>]*>)/);
   const normal = parts.map((part, at) => {
     if (at % 2 === 1) return normalTag(part);
-    // A decoded `<` must not be taken for the beginning of a tag.
-    const decoded = decodeHTML(part).replaceAll('<', '\u0001');
+    const decoded = textOf(part);
     return keepsSpace ? decoded.replaceAll('\r\n', '\n') : decoded.replace(/[\s\u00a0]+/g, ' ');
   });
   if (!keepsSpace)
@@ -67,6 +68,9 @@ export function normalHtml(html: string): string {
     }
   return normal.join('') + html.slice(MAX_HTML);
 }
+
+/** Decodes the entities in a text. A decoded `<` must not be taken for the beginning of a tag. */
+const textOf = (text: string) => decodeHTML(text).replaceAll('<', '\u0001');
 
 function normalTag(tag: string): string {
   const [start, slash = '', name = ''] = /^<(\/?)([a-zA-Z][\w-]*)/.exec(tag) ?? [];

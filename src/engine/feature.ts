@@ -11,6 +11,7 @@ import type { FeatureCommand } from './feature-command.ts';
 import type { InForce } from './model/in-force.ts';
 import type { Baseline, LedgerReader, StoredRecords } from './model/ledger-entry.ts';
 import type { Operation } from './model/operation.ts';
+import type { ReportSection } from './model/report-section.ts';
 import type { FieldPresence } from './model/release-statistics.ts';
 import type { Trace } from './model/trace.ts';
 import type { OperatorAction } from './model/operator-action.ts';
@@ -57,6 +58,8 @@ export interface Feature<Options extends TSchema = TSchema, Prepared = unknown> 
    * changes decides which of its pages are valid. At most one feature has a store.
    */
   openPageStore?(options: Static<Options>, parts: PageStoreParts): PageStore;
+  /** Returns what `portico report` says about the feature, from what the gateways have stored. */
+  reportSections?(options: Static<Options>, about: ReportedState): Promise<readonly ReportSection[]>;
   /** Commands of the program that belong to the feature. */
   readonly commands?: readonly FeatureCommand[];
   /** Keeps the records of violations and traffic. At most one feature does. */
@@ -71,6 +74,17 @@ export interface Feature<Options extends TSchema = TSchema, Prepared = unknown> 
    * if the feature is off. Returns undefined if the options leave the feature without work.
    */
   start?(context: FeatureContext<Static<Options>, Prepared>): RunningFeature | undefined;
+}
+
+/** What a section of a report is made of, besides the feature's own state. */
+export interface ReportedState {
+  readonly settings: Settings;
+  readonly accepted: Baseline;
+  readonly operations: readonly Operation[];
+  /** The current time, in epoch milliseconds. */
+  readonly now: number;
+  /** Only this operation is reported. Undefined if all are. */
+  readonly operation: string | undefined;
 }
 
 /** Returns the features of the program that has read the settings. */
@@ -107,6 +121,15 @@ export interface RecordKeeping<Options> {
   at(options: Options, settings: Settings, file?: string): StoredRecords;
   /** Creates records in memory, such as those of a single walk. */
   inMemory(options: Options, parts: RecordParts): Records & { close(): Promise<void> };
+  /** Creates records in a file, to which they are added. Once they are open, everything is written there. */
+  inFile(
+    options: Options,
+    settings: Settings,
+    file: string,
+    parts: RecordParts & { readonly logger: Logger },
+  ): Records & {
+    close(): Promise<void>;
+  };
 }
 
 /** Reads the file of accepted violations. Both functions throw a `StartFault` that lists all errors in the file. */

@@ -6,7 +6,7 @@ import { faultsOf } from '../workbench/compare/two-servers.ts';
 
 describe('ids', () => {
   const place = (at: string): Place =>
-    createScopePlaces({ operation: 'x', status: 200, role: 'a' }, undefined).body.member(at);
+    createScopePlaces({ operation: 'x', status: 200, role: 'a', isOpen: false }, undefined).body.member(at);
 
   it('are written and read as pairs', () => {
     const pairs = [{ space: 'node', old: '1', new: '100001' }];
@@ -56,7 +56,8 @@ describe('ids', () => {
     expect(ids.matchAny('5', '106', place('b'), true)).toBe('broken');
     expect(ids.matchAny('5', '5', place('b'), true)).toBe('broken');
     expect(ids.matchAny('7', '7', place('b'), true)).toBe('same');
-    expect(ids.matchAny('8', '9', place('b'), true)).toBe('paired');
+    // Nothing but this text relates them.
+    expect(ids.matchAny('8', '9', place('b'), true)).toBe('assumed');
     expect(ids.matchAny('8', '10', place('b'), true)).toBe('broken');
   });
 });

@@ -523,6 +523,79 @@ export const MUTATIONS: readonly Mutation[] = [
     test: 'test/gateway/drain.test.ts',
     why: 'Portico closes its listener while the load balancer still sends requests to it',
   },
+  // mirror
+  {
+    file: 'src/features/mirror/mirror.ts',
+    find: "if (isClaim && !isConfirmed(trace)) return 'credential';",
+    replace: '',
+    test: 'test/features/mirror/mirror.test.ts',
+    why: 'whoever knows the name of a caller has its account on the second server used',
+  },
+  {
+    file: 'src/features/mirror/credential-for.ts',
+    find: 'if (sent === undefined || principal.access !== undefined) return undefined;',
+    replace: 'if (sent === undefined) return undefined;',
+    test: 'test/features/mirror/credential-for.test.ts',
+    why: 'what stands for a token is sent to the second server',
+  },
+  {
+    file: 'src/features/mirror/readiness.ts',
+    find: 'mark === OTHER_SET || mark === MORE || mark.startsWith(LEAK_MARK) ? undefined : ownerOf(mark);',
+    replace: 'ownerOf(mark);',
+    test: 'test/features/mirror/mirror-totals.test.ts',
+    why: 'a leak counts as accepted',
+  },
+  // deprecation
+  {
+    file: 'src/features/deprecation/refuse-deprecated.ts',
+    find: 'if (transparent || !entries.mayRefuse(id)) return undefined;',
+    replace: 'if (!entries.mayRefuse(id)) return undefined;',
+    test: 'test/features/deprecation/deprecation.test.ts',
+    why: 'observe mode refuses what is deprecated',
+  },
+  {
+    file: 'src/features/deprecation/refuse-deprecated.ts',
+    find: '.filter(({ dryRun }) => !dryRun)',
+    replace: '',
+    test: 'test/features/deprecation/deprecation.test.ts',
+    why: 'a dry run refuses requests',
+  },
+  {
+    file: 'src/features/deprecation/deprecated-entries.ts',
+    find: 'to > (longest?.until ?? 0) && !isRevoked(id)',
+    replace: 'to > (longest?.until ?? 0)',
+    test: 'test/features/deprecation/deprecation.test.ts',
+    why: 'a brown-out goes on although an operator has revoked it',
+  },
+  {
+    file: 'src/features/deprecation/usage.ts',
+    find: '(row.caller.startsWith(CLAIMED) ? 0 : 2)',
+    replace: '2',
+    test: 'test/features/deprecation/usage.test.ts',
+    why: 'a client that claims many names displaces the counts of real callers',
+  },
+  {
+    file: 'src/features/deprecation/deprecation-file.ts',
+    find: '${JSON.stringify(content)}\\n`, 0o600);',
+    replace: '${JSON.stringify(content)}\\n`, 0o644);',
+    test: 'test/features/deprecation/deprecation.test.ts',
+    why: 'other users of the machine can read the key of the tags',
+  },
+  // comparison
+  {
+    file: 'src/comparison/comparator.ts',
+    find: "if (kind !== 'value' || typeof value === 'boolean' || place.marks.words.size > 0) return undefined;",
+    replace: "if (kind !== 'value') return undefined;",
+    test: 'test/comparison/compare-values.test.ts',
+    why: 'a rule about noise hides that something became private or inactive',
+  },
+  {
+    file: 'src/comparison/comparator.ts',
+    find: "if (kind !== 'value' || typeof value === 'boolean' || place.marks.words.size > 0) return undefined;",
+    replace: '',
+    test: 'test/comparison/comparator.test.ts',
+    why: 'a rule about noise hides another type, form or presence',
+  },
   // tokens
   {
     file: 'src/features/tokens/tokens-at-work.ts',

@@ -55,6 +55,11 @@ export const compareCommand: ProgramCommand = {
       help: `${[...REPORT_FORMATS.keys()].join(', ')}; table by default.`,
     },
     { name: 'output', value: 'FILE', help: 'File for the report; standard output (-) by default.' },
+    {
+      name: 'ledger',
+      value: 'FILE',
+      help: 'Ledger to which the differences are added, for portico report --ledger FILE.',
+    },
     ...FAIL_FLAGS,
     { name: 'accept-repairs', help: 'Accept the differences where only OLD violates the contract, in the baseline.' },
     { name: 'owner', value: 'NAME', help: 'Who is responsible for the accepted repairs.' },

@@ -2,10 +2,14 @@ import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { readRoles } from '../../engine/load-start.ts';
 import { anyoneMayChange } from '../../workbench/audit/anonymous-rules.ts';
-import { withDemoState } from '../../engine/config/settings.ts';
+import { type Settings, withDemoState } from '../../engine/config/settings.ts';
+import { optionsOf } from '../../engine/config/configurable.ts';
 import { loadOperations } from '../../engine/contract/load-contract.ts';
+import { featuresOf } from '../../engine/feature.ts';
+import type { Operation } from '../../engine/model/operation.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { closestName } from '../../lib/closest-name.ts';
+import { emptySnapshot } from '../../engine/model/ledger-entry.ts';
 import { VIOLATION_CATEGORIES } from '../../engine/model/violation.ts';
 import { compileUndocumentedPolicy } from '../../engine/pipeline/undocumented/policy.ts';
 import { compareReports, type Comparison } from '../../workbench/report/comparison.ts';
@@ -52,6 +56,11 @@ export const reportCommand: ProgramCommand = {
       value: 'NAME',
       help: 'Only one of the gateways that share a ledger in Redis, and only its last 48 hours.',
     },
+    {
+      name: 'section',
+      value: 'NAME',
+      help: 'Only this section, such as mirror: how far each operation is from being served by a second server.',
+    },
     { name: 'compare', value: 'A', help: 'Compare A with B, the next argument: two releases or two JSON reports.' },
     { name: 'suggest-allow', help: 'Print undocumented.allow entries for the undocumented paths in the ledger.' },
     ...FAIL_FLAGS,
@@ -62,6 +71,7 @@ export const reportCommand: ProgramCommand = {
     'Example: portico report --since 24h --format markdown --output report.md',
     'Example: portico report --compare 1.0 1.1 --fail-on new',
     'Example: portico report --suggest-allow',
+    'Example: portico report --section mirror --format html --output readiness.html',
     '',
     'The exit code is 1 if a --fail-on rule matches; standard error names the rule.',
   ],
@@ -80,7 +90,12 @@ export const reportCommand: ProgramCommand = {
     if (fingerprint !== undefined) return showFinding(fingerprint, request, { reports, basePath }, line, io);
     if (compare !== undefined)
       return showComparison(compare, request, { reports, whyUnreported: createWhyUnreported(settings) }, line, io);
-    const report = await reports.read(request);
+    // A section is about what features have stored, and needs no ledger.
+    const recorded =
+      request.section === undefined
+        ? await reports.read(request)
+        : reports.of(emptySnapshot({}, systemClock()), WHOLE_LEDGER);
+    const report = await withSections(recorded, request, { reports, settings, operations });
     if (request.suggestAllow) {
       const policy = compileUndocumentedPolicy(basePath, 'enforce', false, settings.undocumented.allow);
       const isAllowed = (method: string, path: string) => policy(method, path, undefined).pass;
@@ -110,6 +125,28 @@ export const reportCommand: ProgramCommand = {
   },
 };
 
+/** Adds what features say about themselves. Throws a UsageError if the requested section does not exist. */
+async function withSections(
+  report: Report,
+  { section, operation }: Pick<ReportRequest, 'section' | 'operation'>,
+  parts: { readonly reports: Reports; readonly settings: Settings; readonly operations: readonly Operation[] },
+): Promise<Report> {
+  const { reports, settings, operations } = parts;
+  const about = { settings, operations, operation, accepted: reports.baseline, now: report.takenAt };
+  const found = await Promise.all(
+    featuresOf(settings).map(async (feature) => {
+      const options = feature.reportSections && optionsOf(settings, feature);
+      return options === undefined ? [] : ((await feature.reportSections?.(options, about)) ?? []);
+    }),
+  );
+  const sections = found.flat();
+  if (section === undefined) return { ...report, sections };
+  const one = sections.find(({ id }) => id === section);
+  if (one !== undefined) return { ...report, sections: [one], isSectionsOnly: true };
+  const known = sections.length === 0 ? 'there is none' : `known are ${sections.map(({ id }) => id).join(', ')}`;
+  throw new UsageError(`--section ${section}: no such section; ${known}`);
+}
+
 /** The parsed flags and arguments of `portico report`. */
 interface ReportRequest {
   readonly fingerprint: string | undefined;
@@ -120,6 +157,8 @@ interface ReportRequest {
   readonly allowEmpty: boolean;
   readonly format: string;
   readonly since: number | undefined;
+  /** The name of the only section of the report. Undefined if the whole report is requested. */
+  readonly section: string | undefined;
   readonly operation: string | undefined;
   readonly release: string | undefined;
   readonly replica: string | undefined;
@@ -147,6 +186,9 @@ function reportRequest(line: CommandLine, now: number): ReportRequest {
     throw new UsageError('--compare cannot be combined with --replica');
   if (line.last('release') === '')
     throw new UsageError('--release requires a label, as set with release or PORTICO_RELEASE');
+  const isDetail = fingerprint !== undefined || compare !== undefined;
+  if (line.last('section') !== undefined && isDetail)
+    throw new UsageError('--section cannot be combined with a fingerprint or --compare');
   const suggestAllow = line.all('suggest-allow').length > 0;
   const conflict = ['format', 'fail-on', 'compare'].find((flag) => line.all(flag).length > 0);
   if (suggestAllow && (conflict !== undefined || fingerprint !== undefined))
@@ -162,6 +204,7 @@ function reportRequest(line: CommandLine, now: number): ReportRequest {
     format:
       choiceFlag(line, 'format', fingerprint === undefined ? [...REPORT_FORMATS.keys()] : ['table', 'json']) ?? 'table',
     since: since === undefined ? undefined : sinceHour(since, now),
+    section: line.last('section'),
     operation: line.last('operation'),
     release: line.last('release'),
     replica: line.last('replica'),

@@ -27,6 +27,16 @@ export function recordsInMemory(
   return feature.records.inMemory(optionsOf(settings, feature), parts);
 }
 
+/** Creates records in a file. */
+export function recordsInFile(
+  settings: Settings,
+  file: string,
+  parts: Parameters<RecordKeeping<unknown>['inFile']>[3],
+): ReturnType<RecordKeeping<unknown>['inFile']> {
+  const feature = keeperOf(featuresOf(settings));
+  return feature.records.inFile(optionsOf(settings, feature), settings, file, parts);
+}
+
 /** Returns the feature that keeps records. Throws a UsageError if there is none. */
 export function keeperOf(features: readonly Feature[]): Feature & { readonly records: RecordKeeping<unknown> } {
   for (const feature of features) if (feature.records !== undefined) return { ...feature, records: feature.records };

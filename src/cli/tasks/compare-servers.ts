@@ -1,12 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { pino } from 'pino';
 import { optionsOf } from '../../engine/config/configurable.ts';
 import type { Settings } from '../../engine/config/settings.ts';
 import { type Contract, loadContract } from '../../engine/contract/load-contract.ts';
 import { featuresOf } from '../../engine/feature.ts';
 import type { AcceptedViolations } from '../../engine/model/acceptance.ts';
 import { type Fault, StartFault } from '../../engine/model/fault.ts';
-import { createKindOf } from '../../engine/model/violation-kind.ts';
+import { createKindOf, type KindOf } from '../../engine/model/violation-kind.ts';
 import { placeText, safePath } from '../../engine/privacy/path-text.ts';
 import { createUpstream, type Upstream } from '../../engine/upstream/create-upstream.ts';
 import { compilePermissionMessage } from '../../engine/upstream/failures/permission-message.ts';
@@ -41,11 +42,12 @@ import { renderOptions, writeText } from '../command-output.ts';
 import { settingsFrom } from '../flags/config-flags.ts';
 import { readCredential } from '../flags/credentials.ts';
 import { failRules, reportFailures } from '../flags/fail-flags.ts';
-import { recordsAt } from '../flags/kept-records.ts';
+import { recordsAt, recordsInFile } from '../flags/kept-records.ts';
 import { walkBounds, walkedParameters } from '../flags/walk-flags.ts';
 import { pauseFor } from '../../lib/pause.ts';
 import type { ProgramIo } from '../program.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
+import { warningsTo } from '../terminal/warnings-to.ts';
 import { openReports } from './open-reports.ts';
 import { readingFault, recordingFault } from './recording-fault.ts';
 
@@ -89,12 +91,16 @@ export async function compareServers(line: CommandLine, io: ProgramIo): Promise<
     noise,
     ...sides,
   });
+  if (saved !== undefined) comparator.restore(saved.comparison);
+  const kindOf = createKindOf();
+  const records = ledgerOf(line, io, settings, { kindOf, operations: contract.operations });
   const tally = createTally(
     {
       clock: systemClock,
-      kindOf: createKindOf(),
+      kindOf,
       release: settings.release,
       structureOf: (target) => structureOf(target, settings),
+      record: records?.record,
     },
     saved?.tally,
   );
@@ -108,14 +114,20 @@ export async function compareServers(line: CommandLine, io: ProgramIo): Promise<
   const interrupted = untilInterrupted();
   const save = (unfinished: number) => {
     if (resumeFile === undefined) return;
-    const state = { subject, position: source.position(unfinished), tally: tally.save(), ids: [...ids.pairs()] };
-    writeCompareState(resumeFile, state);
+    writeCompareState(resumeFile, {
+      subject,
+      position: source.position(unfinished),
+      tally: tally.save(),
+      comparison: comparator.save(),
+      ids: [...ids.pairs()],
+    });
   };
   const progress = createProgress(io, source, tally);
   io.err(
     `Comparing ${urlOf(addresses.new)} with ${urlOf(addresses.old)}: ${callers.map(({ name }) => name).join(', ')}.`,
   );
   try {
+    await records?.open();
     const run = await runComparison({
       contract,
       comparator,
@@ -135,7 +147,6 @@ export async function compareServers(line: CommandLine, io: ProgramIo): Promise<
       onCheckpoint: save,
     });
     progress.end();
-    save(run.interrupted);
     const summary: CompareSummary = {
       old: urlOf(addresses.old),
       new: urlOf(addresses.new),
@@ -158,6 +169,7 @@ export async function compareServers(line: CommandLine, io: ProgramIo): Promise<
     return reportFailures(failed, io);
   } finally {
     interrupted.release();
+    await records?.close();
     await source.close();
     await Promise.all(upstreams.map((upstream) => upstream.close(0)));
   }
@@ -186,6 +198,24 @@ function sideOf(line: CommandLine, name: 'old' | 'new', address: UpstreamAddress
   } catch {
     throw new UsageError(`--${name}-zone ${zone}: must be a time zone such as UTC, Europe/Berlin or +01:00`);
   }
+}
+
+/** Returns the ledger to which differences are added, if one is named. */
+function ledgerOf(
+  line: CommandLine,
+  io: ProgramIo,
+  settings: Settings,
+  { kindOf, operations }: { readonly kindOf: KindOf; readonly operations: Contract['operations'] },
+): ReturnType<typeof recordsInFile> | undefined {
+  const file = line.last('ledger');
+  if (file === undefined) return undefined;
+  return recordsInFile(settings, resolve(io.cwd, file), {
+    kindOf,
+    clock: systemClock,
+    release: settings.release,
+    operations: operations.map(({ id }) => id),
+    logger: pino({ level: 'warn' }, warningsTo(io)),
+  });
 }
 
 /** Creates the client of one server, which does not report its failures to anybody. */

@@ -2,7 +2,12 @@ import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } fro
 import { resolve } from 'node:path';
 import { createContractPlaces } from '../../engine/contract/contract-places.ts';
 import type { Settings } from '../../engine/config/settings.ts';
-import { emptySnapshot, type LedgerQuery, type LedgerSnapshot } from '../../engine/model/ledger-entry.ts';
+import {
+  type Baseline,
+  emptySnapshot,
+  type LedgerQuery,
+  type LedgerSnapshot,
+} from '../../engine/model/ledger-entry.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { didYouMean } from '../../lib/closest-name.ts';
 import { fileReason } from '../../lib/file-reason.ts';
@@ -18,6 +23,8 @@ import { recordsAt } from '../flags/kept-records.ts';
 export interface Reports {
   /** The name of the source, as specified by the user. */
   readonly source: string;
+  /** The accepted violations. */
+  readonly baseline: Baseline;
   /** Creates a report. `comparedWith` is described in `ReportInput`. */
   read(scope: ReportScope, file?: string, comparedWith?: ReportInput['comparedWith']): Promise<Report>;
   /** Creates a report from a ledger snapshot. */
@@ -46,6 +53,7 @@ export function openReports(
   };
   return {
     source: ledger.name,
+    baseline,
     of,
     read: async (scope, file, comparedWith) => {
       const query = queryOf(scope);

@@ -16,6 +16,7 @@ import { failRules, reportFailures } from '../flags/fail-flags.ts';
 import { recordsAt, recordsInMemory } from '../flags/kept-records.ts';
 import { walkBounds, walkedParameters } from '../flags/walk-flags.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
+import { warningsTo } from '../terminal/warnings-to.ts';
 import { createWalkProgress, walkFailure, walkLines } from '../terminal/walk-output.ts';
 import { openReports } from './open-reports.ts';
 
@@ -108,14 +109,3 @@ const ledgerArgument = (line: CommandLine): string => {
   const file = line.last('ledger');
   return file === undefined ? '' : ` --ledger ${file}`;
 };
-
-/** Creates the log stream used during a walk. It writes only the gateway's warnings and errors. */
-function warningsTo(io: Pick<ProgramIo, 'err'>) {
-  return {
-    write: (text: string): void => {
-      const { level, msg, reason } = JSON.parse(text) as Readonly<Record<string, unknown>>;
-      if (level === 'warn' || level === 'error' || (typeof level === 'number' && level >= 40))
-        io.err(`portico: ${[msg, reason].filter((part) => typeof part === 'string').join(': ')}`);
-    },
-  };
-}

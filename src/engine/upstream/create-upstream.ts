@@ -189,8 +189,11 @@ export function createUpstream(
     },
     clock,
   );
+  const { host } = address;
+  const headersOf: typeof wireHeaders =
+    host === undefined ? wireHeaders : (headers, body) => ['Host', host, ...wireHeaders(headers, body)];
   const send = <T>({ method, headers, body, session, log }: UpstreamRequest, path: string, sendOnce: SendOnce<T>) =>
-    retrying.send({ method, path, headers: wireHeaders(headers, body), body: body ?? null, session }, sendOnce, log);
+    retrying.send({ method, path, headers: headersOf(headers, body), body: body ?? null, session }, sendOnce, log);
 
   const sendAndDecode = async (request: UpstreamRequest, path: string, stop: Stop): Promise<BufferedExchange> => {
     const bounds = { stop, limit: options.maxResponseBytes };

@@ -7,6 +7,11 @@ export interface UpstreamAddress {
   readonly origin: string;
   /** The path prefix without a trailing slash. Empty if there is no prefix. */
   readonly basePath: string;
+  /**
+   * The value of `Host`, and the name that a certificate must have, if they are not those of the origin. Requests that
+   * `exchangeAside` sends do not have it.
+   */
+  readonly host?: string | undefined;
 }
 
 /** The location of the address in the configuration, for use in configuration errors. */

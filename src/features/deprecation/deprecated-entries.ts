@@ -52,11 +52,16 @@ export function readEntries(given: readonly EntryOptions[]): DeprecatedEntries {
     ({ operation }) => operation,
   );
   const found = new Map([...byOperation].map(([operation, list]) => [operation, list.map(({ entry }) => entry)]));
+  const withParameter = new Set(
+    all.flatMap(({ operations, parameter }) => (parameter === undefined ? [] : operations)),
+  );
   // The same entries are always the same list, so what follows from them is computed only once.
   const lists = boundedMemo(MAX_LISTS, (_key: string, list: readonly DeprecatedEntry[]) => list);
   const matching = (operation: string, parameters: readonly string[]) => {
     const list = found.get(operation);
     if (list === undefined) return NONE;
+    // Most entries are about a whole operation, and then every request concerns the same ones.
+    if (!withParameter.has(operation)) return list;
     const own = list.filter(({ parameter }) => parameter === undefined || parameters.includes(parameter));
     return lists([operation, ...own.map((one) => all.indexOf(one))].join(' '), own);
   };

@@ -30,6 +30,13 @@ const REFUSALS = {
   help: 'Requests during a brown-out (reason brownout) or after the end (sunset) that were refused or, with the outcome reported, would be: in observe mode, with dryRun, or without refuseAfterSunset. The metric exists only with deprecation.',
 } as const;
 
+const SUNSET = {
+  name: 'portico_deprecation_sunset_timestamp_seconds',
+  type: 'gauge',
+  labels: ['operation'],
+  help: 'The earliest sunset of the operation or one of its parameters. The metric exists only with deprecation.',
+} as const;
+
 /** The place of what a request asks for in its trace. */
 const REQUESTED = createTraceSlot<Requested>();
 const NO_PARAMETERS: readonly string[] = [];
@@ -41,7 +48,7 @@ export const deprecation = {
   needsRestart: ['file'],
   files: { file: 'state' },
   errors: [BROWNOUT, GONE],
-  metrics: [REQUESTS, REFUSALS],
+  metrics: [REQUESTS, REFUSALS, SUNSET],
   commands: [
     {
       name: 'deprecation',
@@ -113,6 +120,13 @@ export const deprecation = {
     const ids = operations.map(({ id }) => id);
     const countRequest = metrics.counter(REQUESTS, [ids]);
     const countRefusal = metrics.counter(REFUSALS, [ids, ['brownout', 'sunset'], ['refused', 'reported']]);
+    metrics.read(SUNSET, () =>
+      ids.flatMap((id) => {
+        const own = entries.all.filter((one) => one.operations.includes(id));
+        const sunset = Math.min(...own.map((one) => one.sunset ?? Infinity));
+        return sunset === Infinity ? [] : [[[id], sunset / 1000]];
+      }),
+    );
     const requestedBy = createPartsReader(operations, contract.document);
     const announce = createAnnouncement(store.isRevoked);
     const routes = { store, entries, limits, clock };

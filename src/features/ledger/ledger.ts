@@ -52,6 +52,12 @@ export const ledger = {
     at: (given, { redis }, file) =>
       file === undefined ? ledgerAt(given, redis) : ledgerAt(withLedgerFile(given, file), redis),
     inMemory: (given, parts) => createLedger({ ...parts, inMemory: openLedgerInMemory(given) }),
+    inFile: (given, settings, file, parts) =>
+      assembleLedger(given, settings, {
+        ...parts,
+        location: ledgerAt(withLedgerFile(given, file), settings.redis),
+        writer: { replica: '', redis: undefined },
+      }),
   },
   dependsOn: ({ release, contract }) => [release, contract.folder],
   start(context) {

@@ -7,6 +7,8 @@ export interface CredentialParts {
   readonly options: Pick<MirrorOptions, 'credentials' | 'impersonal'>;
   /** The `Authorization` header of the second server's service account. */
   readonly service: string | undefined;
+  /** The `Authorization` headers of the accounts that stand for callers, by the callers' names. */
+  readonly accounts?: ReadonlyMap<string, string> | undefined;
   /** True if requests are forwarded as received, as in `observe` mode. */
   readonly transparent: boolean;
   /** True if the legacy server gets a service account's credential for operations that do not depend on the caller. */
@@ -20,7 +22,7 @@ export interface CredentialParts {
  * show nothing, or if the credential must not be sent to another host.
  */
 export function createCredentialFor(parts: CredentialParts) {
-  const { options, service, transparent, hasServiceAccount, sessionCookies } = parts;
+  const { options, service, accounts, transparent, hasServiceAccount, sessionCookies } = parts;
   const impersonal = new Set(options.impersonal);
   const hasSession = (cookie: string | undefined) =>
     cookie?.split(';').some((pair) => sessionCookies.has((pair.split('=', 1)[0] ?? '').trim())) === true;
@@ -42,6 +44,10 @@ export function createCredentialFor(parts: CredentialParts) {
     if (options.credentials === 'none' || isService) return undefined;
     // What stands for a token is meant for the legacy server only, and a session cannot be taken along.
     if (sent === undefined || principal.access !== undefined) return undefined;
-    return transparent && hasSession(arrival.headers.cookie) ? undefined : { authorization: sent };
+    if (transparent && hasSession(arrival.headers.cookie)) return undefined;
+    if (options.credentials === 'forward') return { authorization: sent };
+    // An account is a right, so only the very name has it. Whether the credential belongs to the name is checked later.
+    const mapped = accounts?.get(principal.name ?? '');
+    return mapped === undefined ? undefined : { authorization: mapped };
   };
 }

@@ -9,10 +9,11 @@ import type { Trace } from '../../engine/model/trace.ts';
 import { UpstreamFailure } from '../../engine/model/upstream-failure.ts';
 import { DIFFERENCE, type Violation } from '../../engine/model/violation.ts';
 import type { Exchange } from '../../engine/pipeline/exchange.ts';
+import { hasAcceptedCredential } from '../../engine/pipeline/permission-verdict.ts';
 import { laterTurn } from '../../lib/later-turns.ts';
 import type { Budget } from './budget.ts';
 import { BUSY, type Candidate } from './candidate.ts';
-import { type Cell, type MirrorCounts, NOT_MADE, type NotMade } from './mirror-counts.ts';
+import { type Cell, type Compared, LEAK_MARK, type MirrorCounts, NOT_MADE, type NotMade } from './mirror-counts.ts';
 
 /** An exchange that waits to be mirrored. */
 export interface MirroredExchange extends Cell {
@@ -22,20 +23,24 @@ export interface MirroredExchange extends Cell {
   /** The legacy server's response, as it was received. */
   readonly answer: ServerResponse;
   readonly bytes: number;
-  readonly caller: number;
+  /** A text that stands for the caller, for as long as the process lasts. */
+  readonly caller: string;
   /** When it began to wait, in epoch milliseconds. */
   readonly at: number;
 }
 
 /** What is needed to mirror an exchange. */
-export interface MirrorParts extends Pick<FeatureContext<unknown>, 'kindOf' | 'isAccepted' | 'record' | 'repeater'> {
+export interface MirrorParts extends Pick<FeatureContext<unknown>, 'kindOf' | 'record' | 'repeater'> {
   readonly candidate: Candidate;
   readonly comparator: Comparator;
   readonly readTarget: ReturnType<typeof createTargetReader>;
   readonly ids: Identities;
   readonly budget: Budget;
   readonly counts: MirrorCounts;
+  /** Returns a number that stands for a caller. Undefined if the gateways have no key for it yet. */
+  readonly numberOf: (caller: string) => number | undefined;
   readonly label: string;
+  readonly versions: Compared['versions'];
   readonly transparent: boolean;
   readonly askAgainMs: number;
   readonly maxResponseBytes: number;
@@ -73,13 +78,14 @@ export async function mirrorExchange(mirrored: MirroredExchange, parts: MirrorPa
   const violations = violationsOf(mirrored, result, parts);
   counts.compared(mirrored, {
     outcome: result.outcome,
-    isAccepted: violations.length > 0 && violations.every(({ isAccepted }) => isAccepted),
+    found: violations.map(({ mark }) => mark),
     isRace: isSeen && result.outcome !== 'different',
     isUnconfirmed,
     undecided: result.equivalences.get('item at the edge of a page') ?? 0,
     verdicts: result.verdicts,
     seconds: { old: mirrored.trace.upstream?.seconds ?? 0, new: asked.seconds },
-    caller: mirrored.caller,
+    versions: parts.versions,
+    caller: isKnownCaller(mirrored) ? parts.numberOf(mirrored.caller) : undefined,
   });
   if (violations.length > 0)
     parts.record(
@@ -87,6 +93,10 @@ export async function mirrorExchange(mirrored: MirroredExchange, parts: MirrorPa
       violations.map(({ violation }) => violation),
     );
 }
+
+/** Returns false for a credential that the legacy server has not accepted, because anybody can claim any name. */
+const isKnownCaller = ({ exchange, trace }: MirroredExchange): boolean =>
+  exchange.principal.kind !== 'unverified' || hasAcceptedCredential(trace);
 
 /** Returns what was requested on the legacy server, in the form in which it was sent there. */
 const targetOf = ({ exchange }: MirroredExchange, { transparent }: Pick<MirrorParts, 'transparent'>) =>
@@ -143,14 +153,15 @@ async function repeated(response: ReturnType<MirrorParts['repeater']['repeat']>)
 
 interface FoundViolation {
   readonly violation: Violation;
-  readonly isAccepted: boolean;
+  /** The fingerprint. That of a leak is marked, because nobody can accept it. */
+  readonly mark: string;
 }
 
 /** Returns the differences that count as violations for the ledger, and notes them for the console. */
 function violationsOf(
   mirrored: MirroredExchange,
   { differences, verdicts }: PairResult,
-  { kindOf, isAccepted, counts, label }: MirrorParts,
+  { kindOf, counts, label }: MirrorParts,
 ): readonly FoundViolation[] {
   return differences.flatMap((difference): FoundViolation[] => {
     if (difference.mutedBy !== undefined) return [];
@@ -161,9 +172,7 @@ function violationsOf(
     const { fingerprint, at } = kindOf(mirrored.operation, status, violation);
     const { keyword, message } = violation;
     counts.found(mirrored, { fingerprint, keyword, at, message, verdicts }, difference);
-    // Nobody can accept that the second server shows what the legacy server hides.
-    const known = keyword !== LEAK && isAccepted({ fingerprint, check: 'responses', status });
-    return [{ violation, isAccepted: known }];
+    return [{ violation, mark: keyword === LEAK ? LEAK_MARK + fingerprint : fingerprint }];
   });
 }
 

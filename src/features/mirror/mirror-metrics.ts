@@ -1,7 +1,8 @@
 import type { FeatureMetrics } from '../../engine/telemetry/metric-registry.ts';
 import type { MetricEntry } from '../../engine/telemetry/metric-list.ts';
 import type { MetricRow } from '../../engine/telemetry/stored-metric.ts';
-import { type MirrorCounts, OUTCOMES, type Readiness } from './mirror-counts.ts';
+import { type MirrorCounts, OUTCOMES } from './mirror-counts.ts';
+import { type OwnerOf, type Readiness, readinessOf } from './readiness.ts';
 
 const ONLY = 'The metric exists only with mirror.share or mirror.floor.';
 
@@ -47,6 +48,13 @@ const AT_MOST = {
   help: `Upper bound (95%) of the share of exchanges that would differ on the second server in ways that are not accepted. ${ONLY}`,
 } as const;
 
+const CALLERS_AT_MOST = {
+  name: 'portico_mirror_callers_noticing_bound',
+  type: 'gauge',
+  labels: ['operation'],
+  help: `Upper bound (95%) of the share of callers who would notice a difference that is not accepted on the second server. ${ONLY}`,
+} as const;
+
 const WAITING = {
   name: 'portico_mirror_waiting',
   type: 'gauge',
@@ -69,6 +77,7 @@ export const METRICS: readonly MetricEntry[] = [
   RACES,
   SECONDS,
   AT_MOST,
+  CALLERS_AT_MOST,
   WAITING,
   PAUSED,
 ];
@@ -76,6 +85,7 @@ export const METRICS: readonly MetricEntry[] = [
 /** What the metrics show. */
 interface MetricSources {
   readonly counts: MirrorCounts;
+  readonly ownerOf: OwnerOf;
   /** The ids of the operations that can be mirrored. */
   readonly mirrored: ReadonlySet<string>;
   readonly isPaused: () => boolean;
@@ -83,10 +93,11 @@ interface MetricSources {
 }
 
 /** Registers the metrics of a mirror. */
-export function registerMetrics(metrics: FeatureMetrics, { counts, mirrored, isPaused, waiting }: MetricSources): void {
+export function registerMetrics(metrics: FeatureMetrics, parts: MetricSources): void {
+  const { counts, ownerOf, mirrored, isPaused, waiting } = parts;
   const ofEach =
     (valuesOf: (row: Readiness) => readonly (readonly [label: string | undefined, value: number])[]) => () => {
-      const known = new Map(counts.readiness().map((row) => [row.operation, row]));
+      const known = new Map(readinessOf(counts.own(), ownerOf).map((row) => [row.operation, row]));
       return [...mirrored].flatMap((operation) => {
         const row = known.get(operation);
         return (row === undefined ? [] : valuesOf(row)).map(([label, value]): MetricRow => [
@@ -99,7 +110,7 @@ export function registerMetrics(metrics: FeatureMetrics, { counts, mirrored, isP
     EXCHANGES,
     ofEach((row) => OUTCOMES.map((outcome) => [outcome, row[outcome]] as const)),
   );
-  metrics.read(LEFT_OUT, () => [...counts.leftOut()].map(([reason, count]): MetricRow => [[reason], count]));
+  metrics.read(LEFT_OUT, () => [...leftOut(counts)].map(([reason, count]): MetricRow => [[reason], count]));
   metrics.read(
     ACCEPTED,
     ofEach(({ accepted }) => [[undefined, accepted]]),
@@ -119,6 +130,20 @@ export function registerMetrics(metrics: FeatureMetrics, { counts, mirrored, isP
     AT_MOST,
     ofEach(({ atMost }) => [[undefined, atMost]]),
   );
+  metrics.read(
+    CALLERS_AT_MOST,
+    ofEach(({ callersAtMost }) => [[undefined, callersAtMost]]),
+  );
   metrics.read(WAITING, () => [[[], waiting()]]);
   metrics.read(PAUSED, () => [[[], isPaused() ? 1 : 0]]);
+}
+
+/** Returns the number of exchanges that this gateway has left out, by reason. */
+function leftOut(counts: MirrorCounts): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (const [key, count] of counts.own().sums) {
+    const [what, , reason = ''] = key.split('\n');
+    if (what === 'because') found.set(reason, (found.get(reason) ?? 0) + count);
+  }
+  return found;
 }

@@ -1,4 +1,6 @@
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { readAccounts } from '../../comparison/accounts.ts';
 import { compileComparator } from '../../comparison/comparator.ts';
 import type { Side } from '../../comparison/compare-values.ts';
 import { zoneClock } from '../../comparison/dates.ts';
@@ -6,8 +8,10 @@ import { createIdentities, type IdPair } from '../../comparison/identities.ts';
 import { parseIds } from '../../comparison/ids-file.ts';
 import { createNoise, type NoiseRule, parseNoise } from '../../comparison/noise.ts';
 import { createTargetReader } from '../../comparison/targets.ts';
+import { readableFileFault } from '../../engine/config/secrets.ts';
 import type { PrepareContext } from '../../engine/config/settings.ts';
-import type { Feature } from '../../engine/feature.ts';
+import { readStateFile } from '../../engine/config/state-files.ts';
+import type { Feature, FeatureContext } from '../../engine/feature.ts';
 import { type Fault, StartFault } from '../../engine/model/fault.ts';
 import type { Operation } from '../../engine/model/operation.ts';
 import type { Trace } from '../../engine/model/trace.ts';
@@ -19,30 +23,37 @@ import { parseUpstreamUrl, type UpstreamAddress } from '../../engine/upstream/up
 import { toAuthorization } from '../../lib/basic-credentials.ts';
 import { fileReason } from '../../lib/file-reason.ts';
 import { isClearAndPublic } from '../../lib/network-address.ts';
+import { IN_MEMORY } from '../../lib/replace-file.ts';
 import { pauseUnref } from '../../lib/pause.ts';
 import { readSecretFile } from '../../lib/secret-file.ts';
 import { trimEndOf } from '../../lib/trim-end.ts';
 import { createBudget } from './budget.ts';
 import { BUSY, createCandidate } from './candidate.ts';
-import { createCallerNumbers } from './choose-callers.ts';
+import { conversationOf, createCallerNumbers } from './choose-callers.ts';
 import { createCredentialFor } from './credential-for.ts';
-import { createMirrorCounts, type MirrorCounts, type NotMade } from './mirror-counts.ts';
+import { createParametersReader } from './given-parameters.ts';
+import type { MirrorCounts, NotMade } from './mirror-counts.ts';
 import { type MirroredExchange, type MirrorParts, mirrorExchange } from './mirror-exchange.ts';
 import { METRICS, registerMetrics } from './mirror-metrics.ts';
+import { readMirrorFile, type StoredMirror } from './mirror-file.ts';
 import { mirrorPage, mirrorRouter } from './mirror-page.ts';
+import { mirrorSections } from './mirror-sections.ts';
+import { createMirrorStore, POINTER, subjectOf } from './mirror-store.ts';
 import { impersonalProblems, mirrorProblems, type MirrorOptions, options } from './options.ts';
 import { createRareFirstQueue } from './rare-first-queue.ts';
+import type { OwnerOf } from './readiness.ts';
 
 /** The files that the options name. */
 export interface Prepared {
   readonly ids: readonly IdPair[] | undefined;
   readonly noise: readonly NoiseRule[];
+  /** The values of `Authorization` on the second server, by the callers' names. */
+  readonly accounts: ReadonlyMap<string, string> | undefined;
+  readonly stored: StoredMirror;
 }
 
-/** What is known of an exchange before the client has its response. */
-type Noted = { readonly role: string; readonly caller: number } & (
-  { readonly leftOut: NotMade } | Pick<MirroredExchange, 'exchange' | 'answer' | 'authorization'>
-);
+/** What is kept of an exchange until the client has its response. Everything else is decided afterwards. */
+type Noted = Pick<MirroredExchange, 'exchange' | 'answer'> & { readonly operation: Operation };
 
 const NOTED = createTraceSlot<Noted | undefined>();
 
@@ -54,17 +65,27 @@ export const mirror = {
   name: 'mirror',
   options,
   metrics: METRICS,
-  files: { passwordFile: 'secret', idsFile: 'document', noiseFile: 'document' },
+  needsRestart: ['file'],
+  files: {
+    passwordFile: 'secret',
+    accountsFile: 'document',
+    idsFile: 'document',
+    noiseFile: 'document',
+    file: 'state',
+  },
   // A walk sends requests of its own, which say nothing about callers.
-  forWalk: (given) => ({ ...given, share: 0, floor: 0 }),
+  forWalk: (given) => ({ ...given, share: 0, floor: 0, file: IN_MEMORY }),
   check: mirrorProblems,
   checkContract: (given, { operations }) => impersonalProblems(given, operations),
-  warn: ({ share, floor, credentials, forwardTo, username, passwordFile }) => [
+  warn: ({ share, floor, credentials, forwardTo, username, passwordFile, accountsFile }) => [
     ...(share === 0 && floor === 0
       ? [{ pointer: '/mirror/url', message: 'has no effect: mirror.share and mirror.floor are 0' }]
       : []),
     ...(forwardTo !== undefined && credentials !== 'forward'
       ? [{ pointer: '/mirror/forwardTo', message: 'has no effect without mirror.credentials: forward' }]
+      : []),
+    ...(accountsFile !== undefined && credentials !== 'map'
+      ? [{ pointer: '/mirror/accountsFile', message: 'has no effect without mirror.credentials: map' }]
       : []),
     ...((username ?? passwordFile) !== undefined && credentials !== 'service'
       ? [{ pointer: '/mirror/username', message: 'has no effect without mirror.credentials: service' }]
@@ -85,20 +106,23 @@ export const mirror = {
     return {
       value,
       subject: 'the files of the mirror',
-      version: JSON.stringify(value),
+      version: versionOf(value),
       warnings: ({ operations }) => unknownOperations(value.noise, operations, context),
     };
   },
   dependsOn: ({ upstream, mode }) => [upstream, mode],
+  reportSections: mirrorSections,
   start(context) {
     const { options: given, settings, contract, operations, prepared, clock, logger, metrics, lasting } = context;
     if (given.share === 0 && given.floor === 0) return undefined;
-    const address = addressOf(given.url);
-    const counts = countsFor(
-      lasting((): LastingCounts => ({ current: undefined })),
-      `${given.url} ${given.label}`,
-      () => createMirrorCounts(clock),
+    const address = { ...addressOf(given.url), host: given.host };
+    const subject = subjectOf(given);
+    const store = lasting(
+      () => createMirrorStore({ ...context, subject, stored: prepared.stored, file: given.file }),
+      (one) => one.close(),
     );
+    const counts = store.countsFor(subject);
+    const ownerOf = createOwnerOf(context);
     const closing = new AbortController();
     const { signal } = closing;
     const budget = createBudget(given.budget, clock);
@@ -113,16 +137,18 @@ export const mirror = {
           : logger.info({ mirror: { label: given.label } }, 'the mirror continues'),
     });
     const transparent = settings.mode.transparent;
-    const ids = createIdentities(prepared?.ids === undefined ? 'same' : 'given', prepared?.ids);
+    const ids = createIdentities(prepared.ids === undefined ? 'same' : 'given', prepared.ids);
     const parts: MirrorParts = {
       ...context,
       candidate,
       ids,
       budget,
       counts,
+      numberOf: store.numberOf,
       transparent,
       signal,
       label: given.label,
+      versions: { contract: contract.version, release: settings.release },
       askAgainMs: given.askAgainMs,
       maxResponseBytes: given.maxResponseBytes,
       readTarget: createTargetReader(contract),
@@ -133,18 +159,20 @@ export const mirror = {
           jsonLimits: { depth: settings.upstream.maxJsonDepth, values: settings.upstream.maxJsonValues },
         },
         ids,
-        noise: createNoise(prepared?.noise ?? [], clock()),
+        noise: createNoise(prepared.noise, clock()),
         old: sideOf(context.address, settings.upstream.legacyOrigins, given.upstreamZone),
         new: sideOf(address, given.addresses, given.zone),
         eachAlone: true,
       }),
       pause: pauseUnref,
     };
-    const note = createNote(context.options, {
+    const parametersOf = createParametersReader(operations);
+    const decide = createDecision(given, {
       counts,
       credentialFor: createCredentialFor({
         options: given,
         service: serviceOf(given),
+        accounts: prepared.accounts,
         transparent,
         hasServiceAccount: settings.upstream.credentials.kind === 'service',
         sessionCookies: new Set(settings.upstream.sessionCookies),
@@ -187,40 +215,36 @@ export const mirror = {
         running.add(one);
       }
     };
-    registerMetrics(metrics, { counts, mirrored, isPaused: candidate.isPaused, waiting: () => queue.size });
-    const shown = { counts, given, address, candidate, isAccepted: context.isAccepted };
+    registerMetrics(metrics, { counts, ownerOf, mirrored, isPaused: candidate.isPaused, waiting: () => queue.size });
+    const acceptanceFile = () => context.gateway().acceptance()?.file;
+    const shown = { totals: store.totals, given, address, candidate, ownerOf, acceptanceFile };
     return {
+      open: store.open,
       messages: {
         response(exchange, operation, { status, mediaType, bytes }) {
           if (operation.method !== 'GET' || exchange.arrival.method !== 'GET') return;
-          NOTED.set(exchange.trace, note(exchange, operation, { status, mediaType, body: bytes }));
+          NOTED.set(exchange.trace, { exchange, operation, answer: { status, mediaType, body: bytes } });
         },
       },
       finished(trace) {
-        const operation = trace.operation ?? '';
-        if (trace.method !== 'GET' || !mirrored.has(operation)) return;
+        const id = trace.operation ?? '';
+        if (trace.method !== 'GET' || !mirrored.has(id)) return;
         const noted = NOTED.get(trace);
-        const cell = { operation, status: trace.upstream?.status ?? 0, role: noted?.role ?? '' };
+        const status = trace.upstream?.status ?? 0;
         if (noted === undefined) {
-          leaveOutUnnoted(cell, trace, counts);
+          leaveOutUnnoted({ operation: id, status, role: '', parameters: [] }, trace, counts);
           return;
         }
         NOTED.set(trace, undefined);
-        if ('leftOut' in noted) return counts.notMade(cell, noted.leftOut);
-        const { exchange, answer, authorization, caller } = noted;
+        const { exchange, answer, operation } = noted;
+        const parameters = parametersOf(id, exchange.arrival.query);
+        const cell = { operation: id, status, role: roleOf(exchange), parameters };
+        const decision = decide(exchange, operation, trace);
+        if (typeof decision === 'string') return counts.notMade(cell, decision);
         const because = incomparable(trace, answer.status, answer.body.length, given.maxResponseBytes);
         if (because !== undefined) return counts.notComparable(cell, because);
         if (signal.aborted) return counts.notMade(cell, 'interrupted');
-        const item = {
-          ...cell,
-          exchange,
-          trace,
-          authorization,
-          answer,
-          bytes: answer.body.length,
-          caller,
-          at: clock(),
-        };
+        const item = { ...cell, ...decision, exchange, trace, answer, bytes: answer.body.length, at: clock() };
         for (const dropped of queue.add(item)) counts.notMade(dropped, 'queue full');
         pump();
       },
@@ -236,36 +260,63 @@ export const mirror = {
   },
 } as const satisfies Feature<typeof options, Prepared>;
 
-interface LastingCounts {
-  current: { readonly subject: string; readonly counts: MirrorCounts } | undefined;
-}
+/** Returns whether the legacy server has accepted the caller's credential: only then does the name belong to the caller. */
+const isConfirmed = ({ upstream }: Trace): boolean =>
+  upstream?.denied === true || (upstream?.status !== undefined && upstream.status >= 200 && upstream.status < 300);
 
-/** Returns the counts for a second server. Those for another one say nothing about it. */
-function countsFor(state: LastingCounts, subject: string, create: () => MirrorCounts): MirrorCounts {
-  if (state.current?.subject !== subject) state.current = { subject, counts: create() };
-  return state.current.counts;
-}
-
-/** Creates the function that decides whether an exchange is mirrored, and keeps what is needed for it. */
-function createNote(
-  { share, seed, floor }: Pick<MirrorOptions, 'share' | 'seed' | 'floor'>,
-  parts: { readonly counts: MirrorCounts; readonly credentialFor: ReturnType<typeof createCredentialFor> },
-) {
-  const numberOf = createCallerNumbers(seed);
-  return (exchange: Exchange, operation: Operation, answer: MirroredExchange['answer']): Noted => {
-    const caller = numberOf(exchange);
-    const known = { role: roleOf(exchange), caller };
-    const isChosen = caller < share || parts.counts.comparedLately(operation.id) < floor;
-    if (!isChosen) return { ...known, leftOut: 'caller not chosen' };
-    const credential = parts.credentialFor(exchange, operation);
-    if (credential === undefined) return { ...known, leftOut: 'credential' };
-    return { ...known, exchange, answer, authorization: credential.authorization };
+/** Creates the function that says who has accepted a difference. */
+function createOwnerOf({
+  isAccepted,
+  gateway,
+}: Pick<FeatureContext<MirrorOptions>, 'isAccepted' | 'gateway'>): OwnerOf {
+  return (fingerprint) => {
+    if (!isAccepted({ fingerprint, check: 'responses', status: undefined })) return undefined;
+    const entry = gateway()
+      .acceptance()
+      ?.read()
+      .accepted.find((one) => one.fingerprint === fingerprint);
+    return entry?.owner ?? '';
   };
 }
 
+/** Returns a digest of what was read, except the counts, which the running mirror has newer. */
+function versionOf({ ids, noise, accounts }: Prepared): string {
+  return hash('sha256', JSON.stringify([ids, noise, accounts && [...accounts]]), 'base64url');
+}
+
+/** Creates the function that decides whether an exchange is mirrored, and with which credential, or why it is not. */
+function createDecision(
+  { share, seed, floor, credentials }: Pick<MirrorOptions, 'share' | 'seed' | 'floor' | 'credentials'>,
+  parts: { readonly counts: MirrorCounts; readonly credentialFor: ReturnType<typeof createCredentialFor> },
+) {
+  const numberOf = createCallerNumbers(seed);
+  return (
+    exchange: Exchange,
+    operation: Operation,
+    trace: Trace,
+  ): NotMade | Pick<MirroredExchange, 'caller' | 'authorization'> => {
+    const caller = conversationOf(exchange);
+    const isChosen = numberOf(caller) < share || parts.counts.comparedLately(operation.id) < floor;
+    if (!isChosen) return 'caller not chosen';
+    const credential = parts.credentialFor(exchange, operation);
+    if (credential === undefined) return 'credential';
+    // Otherwise, somebody who only knows a name could have its account used.
+    const isClaim = credentials === 'map' && exchange.principal.kind === 'unverified';
+    if (isClaim && !isConfirmed(trace)) return 'credential';
+    return { caller, authorization: credential.authorization };
+  };
+}
+
+/** Names of roles by the grants that they belong to, which are the same object for the same caller. */
+const roleNames = new WeakMap<object, string>();
+
 /** Returns the caller's roles in a form for reports. */
 function roleOf({ principal, grants }: Exchange): string {
-  if (grants.roles.length > 0) return grants.roles.toSorted().join('+').slice(0, 100);
+  if (grants.roles.length > 0) {
+    const name = roleNames.get(grants) ?? grants.roles.toSorted().join('+').slice(0, 100);
+    roleNames.set(grants, name);
+    return name;
+  }
   return principal.kind === 'anonymous' ? 'anonymous' : 'no role';
 }
 
@@ -330,9 +381,9 @@ function unknownOperations(
 }
 
 /** Reads the files of id pairs and noise rules. Throws a StartFault with all of their errors. */
-function readFiles({ options: given, settings }: PrepareContext<MirrorOptions, Prepared>): Prepared {
+function readFiles({ options: given, settings, earlier }: PrepareContext<MirrorOptions, Prepared>): Prepared {
   const faults: Fault[] = [];
-  const textOf = (option: 'idsFile' | 'noiseFile'): string | undefined => {
+  const textOf = (option: 'idsFile' | 'noiseFile' | 'accountsFile'): string | undefined => {
     const file = given[option];
     if (file === undefined) return undefined;
     try {
@@ -356,6 +407,24 @@ function readFiles({ options: given, settings }: PrepareContext<MirrorOptions, P
   const ids = idsText === undefined ? undefined : attempt(() => parseIds(idsText, given.idsFile ?? ''));
   const noise = noiseText === undefined ? undefined : parseNoise(noiseText, given.noiseFile ?? '', undefined);
   faults.push(...(noise?.faults ?? []));
-  if (faults.length > 0) throw new StartFault(faults);
-  return { ids, noise: noise?.rules ?? [] };
+  const accountsText = given.credentials === 'map' ? textOf('accountsFile') : undefined;
+  const accounts =
+    accountsText === undefined
+      ? undefined
+      : attempt(() =>
+          readAccounts(accountsText, given.accountsFile ?? '', (path) => readableFileFault(settings, path)),
+        );
+  const stored = attempt(
+    // The running gateway has newer counts than the file.
+    () =>
+      earlier?.stored ??
+      readStateFile(
+        settings,
+        { file: given.file, pointer: POINTER },
+        { kind: 'file of the mirror', start: 'without counts' },
+        readMirrorFile,
+      ),
+  );
+  if (faults.length > 0 || stored === undefined) throw new StartFault(faults);
+  return { ids, noise: noise?.rules ?? [], accounts, stored };
 }

@@ -64,11 +64,25 @@ export const options = Type.Object(
       },
       { ...closed, description: 'What the mirror may use. Operations that were compared least come first.' },
     ),
-    credentials: Type.Enum(['none', 'service', 'forward'], {
+    host: Type.Optional(
+      Type.String({
+        pattern: '^[A-Za-z0-9.-]{1,253}(?::\\d{1,5})?$',
+        description:
+          'The `Host` of requests, and the name in the certificate, if the second server has another name than in `url`.',
+      }),
+    ),
+    credentials: Type.Enum(['none', 'service', 'forward', 'map'], {
       default: 'none',
       description:
-        "The credential for the second server: none, that of a service account, or the caller's. Requests that the legacy server received from somebody else are not mirrored; see docs/mirror.md#credentials.",
+        "The credential for the second server: none, that of a service account, the caller's, or that of the account that stands for the caller. Requests that the legacy server received from somebody else are not mirrored; see docs/mirror.md#credentials.",
     }),
+    accountsFile: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          'File that says which account on the second server stands for which caller (credentials: map); see docs/mirror.md#credentials.',
+      }),
+    ),
     forwardTo: Type.Optional(
       Type.String({
         minLength: 1,
@@ -119,6 +133,11 @@ export const options = Type.Object(
     }),
     zone: zone('the second server'),
     upstreamZone: zone('the legacy server'),
+    file: Type.String({
+      minLength: 1,
+      default: '.portico/mirror.json',
+      description: 'File of the counts, relative to the working directory, or `:memory:`.',
+    }),
     idsFile: Type.Optional(
       Type.String({
         minLength: 1,
@@ -254,8 +273,13 @@ export function mirrorProblems(given: MirrorOptions, settings: Pick<Settings, 'u
       if ('fault' in reading) problem('passwordFile', reading.fault);
     }
   }
+  if (given.credentials === 'map' && given.accountsFile === undefined)
+    problem('accountsFile', 'is required with credentials: map');
   given.headers.forEach(({ name }, index) => {
-    if (RESERVED.has(name.toLowerCase())) problem(`headers/${index}/name`, 'is a header that cannot be set here');
+    if (RESERVED.has(name.toLowerCase())) {
+      const suggestion = name.toLowerCase() === 'host' ? 'set mirror.host' : undefined;
+      problem(`headers/${index}/name`, 'is a header that cannot be set here', suggestion);
+    }
   });
   for (const name of ['zone', 'upstreamZone'] as const)
     try {

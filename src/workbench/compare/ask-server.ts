@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { contentType, headerValue, type HeaderPairs } from '../../engine/model/header-pairs.ts';
 import { UpstreamFailure } from '../../engine/model/upstream-failure.ts';
 import type { Upstream } from '../../engine/upstream/create-upstream.ts';
-import type { ServerResponse } from '../../comparison/comparator.ts';
+import { comparedHeaders, type ServerResponse } from '../../comparison/comparator.ts';
 import { retryAfterMs } from '../../lib/retry-after.ts';
 
 /** A response that can be compared, or the reason why there is none. */
@@ -63,7 +63,12 @@ export function createAskedServer({ upstream, delayMs, clock, pause }: ServerPar
       const response = await upstream.exchange({ method: 'GET', target, headers, mode: 'buffered', signal });
       if (!Buffer.isBuffer(response.body)) return { because: 'too large' };
       if (response.codingFault !== undefined) return { because: 'content coding' };
-      const received = { status: response.status, mediaType: contentType(response.headers), body: response.body };
+      const received = {
+        status: response.status,
+        mediaType: contentType(response.headers),
+        body: response.body,
+        headers: comparedHeaders(response.headers),
+      };
       const waitMs = OVERLOADED.has(response.status) ? waitOf(response.headers, clock()) : undefined;
       hasResponded = true;
       return { response: received, waitMs };

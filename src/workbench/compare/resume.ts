@@ -1,6 +1,7 @@
 import { replaceFileSync } from '../../lib/replace-file.ts';
 import { objectOf, parseState, readIfExists } from '../../lib/state-file.ts';
 import type { IdPair } from '../../comparison/identities.ts';
+import type { SavedComparison } from '../../comparison/comparator.ts';
 import type { TallyState } from './tally.ts';
 
 /** What a comparison that was interrupted needs to continue. */
@@ -9,10 +10,12 @@ export interface CompareState {
   readonly subject: string;
   readonly position: unknown;
   readonly tally: TallyState;
+  /** What was compared, and the lists of which not all pages were seen. */
+  readonly comparison: SavedComparison;
   readonly ids: readonly IdPair[];
 }
 
-const VERSION = 1;
+const VERSION = 2;
 
 /** Reads the state. Returns undefined if there is none. Throws an Error that says why it cannot be used. */
 export function readCompareState(file: string, subject: string): CompareState | undefined {
@@ -23,6 +26,7 @@ export function readCompareState(file: string, subject: string): CompareState | 
   if (state['subject'] !== subject)
     throw new Error('it belongs to another comparison: delete it, or name another file');
   objectOf(state['tally'], 'tally');
+  objectOf(state['comparison'], 'comparison');
   return state as unknown as CompareState;
 }
 

@@ -127,6 +127,8 @@ export async function runComparison(parts: ComparisonParts): Promise<ComparisonR
     }
   };
   await Promise.all(Array.from({ length: concurrency }, worker));
+  // A run that continues judges whole lists itself, and counts itself what was not sent.
+  parts.onCheckpoint?.(interrupted);
   const left = source.left();
   const unsent = (left ?? 0) + interrupted + postponed.length;
   if (unsent > 0) tally.notMade('planned, but not sent', unsent * parts.callers.length);

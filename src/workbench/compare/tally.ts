@@ -5,9 +5,12 @@ import {
   type OperationTraffic,
   ruleOf,
 } from '../../engine/model/ledger-entry.ts';
+import { createTrace, toVerdict, type Trace } from '../../engine/model/trace.ts';
+import { traceContext } from '../../engine/telemetry/trace-context.ts';
 import type { KindOf } from '../../engine/model/violation-kind.ts';
-import type { LateResult, PairResult } from '../../comparison/comparator.ts';
+import type { LateExchange, LateResult, PairResult } from '../../comparison/comparator.ts';
 import type { Difference } from '../../comparison/comparator.ts';
+import type { Scope } from '../../comparison/place.ts';
 import { LEAK, toViolation } from '../../comparison/difference-violation.ts';
 
 /** Why a request of the source was not sent. */
@@ -91,10 +94,13 @@ interface TallyParts {
   readonly kindOf: KindOf;
   readonly release: string;
   readonly structureOf: (target: string) => string;
+  /** Records each exchange in a ledger, too. Its callers are the callers of the comparison. */
+  readonly record?: ((trace: Trace) => void) | undefined;
 }
 
 /** Creates a tally, from what an earlier run has saved. */
-export function createTally({ clock, kindOf, release, structureOf }: TallyParts, saved?: TallyState): Tally {
+export function createTally(parts: TallyParts, saved?: TallyState): Tally {
+  const { clock, kindOf, release, structureOf, record } = parts;
   const main = {
     exchanges: 0,
     equal: 0,
@@ -120,18 +126,37 @@ export function createTally({ clock, kindOf, release, structureOf }: TallyParts,
   );
   let dropped = saved?.dropped ?? 0;
   /** The outcomes of exchanges that a later difference can change. */
-  const corrected = new WeakSet<PairResult>();
+  const corrected = new WeakSet<LateExchange>();
 
   const trafficOf = (operation: string | undefined) => {
     const known = traffic.get(operation ?? '') ?? { requests: 0, different: 0 };
     traffic.set(operation ?? '', known);
     return known;
   };
+  /** Returns an exchange in the form in which ledgers take requests. */
+  const traceOf = (
+    { operation, status, role }: Pick<Scope, 'operation' | 'status' | 'role'>,
+    differences: readonly Difference[],
+    number: number,
+  ): Trace => {
+    const violations = differences.map(toViolation);
+    const trace = createTrace({
+      requestId: `compare-${number}`,
+      traceparent: traceContext({}).traceparent,
+      method: 'GET',
+      startedAt: clock(),
+    });
+    trace.operation = operation;
+    trace.caller = role;
+    trace.upstream = { status: statusInRecords(status), shape: 'compared', seconds: 0, attempts: 1 };
+    trace.responses = { ...toVerdict('report', violations), verdict: violations.length > 0 ? 'violations' : 'valid' };
+    trace.violations.push(...violations);
+    return trace;
+  };
   const add = (difference: Difference, target: string): void => {
     const { place, isRepair } = difference;
     const { operation, role } = place.scope;
-    // A report would take a status of 500 or more for an outage, which is not compared at all.
-    const status = place.scope.status >= 500 ? undefined : place.scope.status;
+    const status = statusInRecords(place.scope.status);
     const violation = toViolation(difference);
     const kind = kindOf(operation, status, violation);
     const now = clock();
@@ -203,17 +228,21 @@ export function createTally({ clock, kindOf, release, structureOf }: TallyParts,
       if (outcome === 'different') known.different += 1;
       for (const [name, count] of equivalences) increase(reasons.equivalences, name, count);
       increase(reasons.verdicts, `${verdicts.old} → ${verdicts.new}`);
-      for (const difference of differences) if (difference.mutedBy === undefined) add(difference, pair.target);
+      const counted = differences.filter(({ mutedBy }) => mutedBy === undefined);
+      for (const difference of counted) add(difference, pair.target);
+      const scope = { operation: pair.operation?.id, status: pair.old.status, role: pair.role };
+      record?.(traceOf(scope, counted, main.exchanges));
     },
-    takeLate({ difference, result }) {
+    takeLate({ difference, exchange }) {
       if (difference.mutedBy !== undefined) return;
-      add(difference, result?.pair.target ?? '');
+      add(difference, exchange?.target ?? '');
+      record?.(traceOf(difference.place.scope, [difference], main.exchanges));
       difference.place.different += 1;
-      if (result === undefined || result.outcome === 'different' || corrected.has(result)) return;
-      corrected.add(result);
-      main[result.outcome] -= 1;
+      if (exchange === undefined || exchange.outcome === 'different' || corrected.has(exchange)) return;
+      corrected.add(exchange);
+      main[exchange.outcome] -= 1;
       main.different += 1;
-      trafficOf(result.pair.operation?.id).different += 1;
+      trafficOf(exchange.operation).different += 1;
     },
     notComparable(operation, because) {
       main.exchanges += 1;
@@ -245,6 +274,9 @@ export function createTally({ clock, kindOf, release, structureOf }: TallyParts,
     }),
   };
 }
+
+/** A report would take a status of 500 or more for an outage, which is not compared at all. */
+const statusInRecords = (status: number) => (status >= 500 ? undefined : status);
 
 function pick(counts: CompareCounts | undefined): Partial<Record<Main, number>> {
   if (counts === undefined) return {};

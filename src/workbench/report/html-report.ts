@@ -10,6 +10,7 @@ import {
   type RenderComparison,
 } from './comparison.ts';
 import { type Cause, groupByCause } from '../../engine/model/causes.ts';
+import type { ReportSection } from '../../engine/model/report-section.ts';
 import { otherPlaces, placeOf } from './other-places.ts';
 import { escapeMarkup } from '../../lib/plain-text.ts';
 import { CATEGORY_WORDS, operationName, placeWords, REPLICA_COLUMNS, replicaCells, timeWords } from './report-words.ts';
@@ -24,10 +25,14 @@ import {
 } from './report.ts';
 
 /** Renders a report as one HTML page without external resources. Its tables can be sorted and filtered. */
-export const renderHtml: RenderReport = (report, { version }) =>
-  htmlPage('Contract report', [
+export const renderHtml: RenderReport = (report, { version }) => {
+  const sections = report.sections.flatMap(sectionLines);
+  const made = `<p class="soft">Portico ${escapeMarkup(version)}, ${htmlTime(report.takenAt)} UTC${releaseWords(report)}</p>`;
+  if (report.isSectionsOnly === true)
+    return htmlPage(report.sections.map((one) => one.title).join(', '), [made, ...sections]);
+  return htmlPage('Contract report', [
     `<p><strong>${escapeMarkup(summaryWords(report))}</strong></p>`,
-    `<p class="soft">Portico ${escapeMarkup(version)}, ${htmlTime(report.takenAt)} UTC${releaseWords(report)}</p>`,
+    made,
     ...incompleteWords(report).map((words) => `<p>${words}</p>`),
     ...violationSection(report),
     ...incidentSections(report).flatMap(({ id, title, findings }) => section(title, id, findings)),
@@ -36,7 +41,28 @@ export const renderHtml: RenderReport = (report, { version }) =>
     ...baselineSection('Accepted but no longer found', report.noLongerSeen),
     ...trafficSection(report),
     ...replicaSection(report),
+    ...sections,
   ]);
+};
+
+function sectionLines({ id, title, text, tables }: ReportSection): string[] {
+  return [
+    `<h2 id="${id}">${escapeMarkup(title)}</h2>`,
+    ...text.map((words) => `<p>${escapeMarkup(words)}</p>`),
+    ...tables.flatMap(({ title: name, columns, rows, empty }, index) => {
+      const heading = `${id}-${index + 1}`;
+      const cells = rows.map(
+        (row) =>
+          `<tr>${row.map((cell, at) => `<td${columns[at]?.isNumber === true ? ' class="number"' : ''}>${escapeMarkup(cell)}</td>`).join('')}</tr>`,
+      );
+      const names = columns.map((column) => escapeMarkup(column.title));
+      return [
+        `<h3 id="${heading}">${escapeMarkup(name)} (${rows.length})</h3>`,
+        ...(rows.length === 0 ? [`<p>${escapeMarkup(empty)}</p>`] : htmlTable(heading, names, cells)),
+      ];
+    }),
+  ];
+}
 
 const releaseWords = ({ releases }: Report): string =>
   releases.length === 0

@@ -58,6 +58,9 @@ export const renderJson: RenderReport = (report, { version }) => {
       replicas: report.replicas.map((one) => ({ ...one, lastSeenAt: iso(one.lastSeenAt) })),
     }),
     ...(report.lostAt !== undefined && { lostAt: iso(report.lostAt) }),
+    ...(report.sections.length > 0 && {
+      sections: Object.fromEntries(report.sections.map(({ id, data }) => [id, data])),
+    }),
   });
 };
 

@@ -9,6 +9,7 @@ import {
   NO_DIFFERENCE,
 } from './comparison.ts';
 import { type Cause, groupByCause } from '../../engine/model/causes.ts';
+import type { ReportSection } from '../../engine/model/report-section.ts';
 import { otherPlaces } from './other-places.ts';
 import { plainText } from '../../lib/plain-text.ts';
 import {
@@ -28,6 +29,8 @@ const MAX_CHARACTERS = 60_000;
 
 /** Renders a report that is short enough for a pull request comment. Accepted violations are collapsed. */
 export const renderMarkdown: RenderReport = (report) => {
+  const sections = report.sections.flatMap(sectionLines);
+  if (report.isSectionsOnly === true) return bounded(sections.slice(1));
   const lines = [
     '## Contract report',
     '',
@@ -40,9 +43,30 @@ export const renderMarkdown: RenderReport = (report) => {
     ...folded('Expired acceptances', baselineTable(report.expired)),
     ...folded('Accepted but no longer found', baselineTable(report.noLongerSeen)),
     ...folded('Gateways', replicaTable(report)),
+    ...sections,
   ];
   return bounded(lines);
 };
+
+function sectionLines({ title, text, tables }: ReportSection): string[] {
+  return [
+    '',
+    `## ${escapeMarkdown(title)}`,
+    ...text.flatMap((words) => ['', escapeMarkdown(words)]),
+    ...tables.flatMap(({ title: name, columns, rows, empty }) => [
+      '',
+      `### ${name} (${rows.length})`,
+      '',
+      ...(rows.length === 0
+        ? [empty]
+        : [
+            `| ${columns.map((column) => column.title).join(' | ')} |`,
+            `| ${columns.map(({ isNumber }) => (isNumber === true ? '---:' : '---')).join(' | ')} |`,
+            ...rows.map((row) => `| ${row.map(escapeMarkdown).join(' | ')} |`),
+          ]),
+    ]),
+  ];
+}
 
 const COMPARISON_HEAD = [
   '',

@@ -11,6 +11,7 @@ import {
   type ReplicaTraffic,
 } from '../../engine/model/ledger-entry.ts';
 import { isAdvisory, severityOf, VIOLATION_CATEGORIES, type ViolationCategory } from '../../engine/model/violation.ts';
+import type { ReportSection } from '../../engine/model/report-section.ts';
 import type { ReleaseStatistics } from '../../engine/model/release-statistics.ts';
 import type { ContractPlace } from '../../engine/contract/contract-places.ts';
 import { countCauses } from '../../engine/model/causes.ts';
@@ -89,6 +90,10 @@ export interface Report {
   readonly expired: readonly AcceptedViolation[];
   /** The baseline entries whose violations are not in the ledger. Empty if the scope is limited. */
   readonly noLongerSeen: readonly AcceptedViolation[];
+  /** What features say about themselves. */
+  readonly sections: readonly ReportSection[];
+  /** True if only the sections are shown. */
+  readonly isSectionsOnly?: boolean;
 }
 
 /** The options for rendering a report. */
@@ -185,6 +190,7 @@ export function toReport(given: LedgerSnapshot, { scope, baseline, placeOf, comp
     statusChanges: live.filter(({ entry }) => isStatusChange(entry)),
     outages: live.filter(({ entry }) => isOutage(entry)),
     expired: baseline.accepted.filter((one) => isExpired(one, takenAt)),
+    sections: [],
     noLongerSeen: isPart ? [] : baseline.accepted.filter(({ fingerprint }) => !seen.has(fingerprint)),
   };
 }

@@ -9,6 +9,7 @@ import {
   NO_DIFFERENCE,
 } from './comparison.ts';
 import { type Cause, groupByCause } from '../../engine/model/causes.ts';
+import type { ReportSection } from '../../engine/model/report-section.ts';
 import { otherPlaces } from './other-places.ts';
 import { plainText, createPaint, type Paint, wrapText } from '../../lib/plain-text.ts';
 import { CATEGORY_WORDS, operationName, placeWords, REPLICA_COLUMNS, replicaCells, timeWords } from './report-words.ts';
@@ -37,6 +38,8 @@ const INDENT = '            ';
 export const renderTable: RenderReport = (report, { columns, colors }) => {
   const width = Math.min(MAX_COLUMNS, Math.max(MIN_COLUMNS, columns));
   const paint = createPaint(colors);
+  const sections = report.sections.flatMap((section) => sectionLines(section, width, paint));
+  if (report.isSectionsOnly === true) return sections.slice(1).join('\n');
   return [
     ...wrapText(plainText(summaryWords(report)), width).map((line) => paint('bold', line)),
     ...incompleteWords(report).flatMap((words) => wrapText(words, width)),
@@ -51,6 +54,7 @@ export const renderTable: RenderReport = (report, { columns, colors }) => {
     ...baselineLines('Expired acceptances', report.expired, width, paint),
     ...baselineLines('Accepted but no longer found', report.noLongerSeen, width, paint),
     ...replicaLines(report, width, paint),
+    ...sections,
     ...hintLines(report, width),
   ].join('\n');
 };
@@ -144,6 +148,27 @@ function replicaLines({ replicas = [] }: Report, width: number, paint: Paint): s
     paint('dim', lineOf(REPLICA_COLUMNS.map((name) => name.toLowerCase()))),
     ...replicas.map((one) => lineOf(replicaCells(one))),
   ];
+}
+
+/** Renders a section. Its tables are as wide as their contents, because a cut cell would say nothing. */
+function sectionLines({ title, text, tables }: ReportSection, width: number, paint: Paint): string[] {
+  const lines = ['', paint('bold', plainText(title)), ...text.flatMap((words) => wrapText(plainText(words), width))];
+  for (const { title: name, columns, rows, empty } of tables) {
+    lines.push('', paint('bold', `${name} (${rows.length})`));
+    if (rows.length === 0) {
+      lines.push(`  ${empty}`);
+      continue;
+    }
+    const cells = [columns.map((column) => column.title.toLowerCase()), ...rows.map((own) => own.map(plainText))];
+    const widths = columns.map((_, at) => Math.max(...cells.map((own) => own[at]?.length ?? 0)));
+    const lineOf = (own: readonly string[]) =>
+      columns
+        .map(({ isNumber }, at) => own[at]?.[isNumber === true ? 'padStart' : 'padEnd'](widths[at] ?? 0) ?? '')
+        .join('  ')
+        .trimEnd();
+    lines.push(...cells.map((own, at) => (at === 0 ? paint('dim', `  ${lineOf(own)}`) : `  ${lineOf(own)}`)));
+  }
+  return lines;
 }
 
 function shadowLines({ shadowDifferences }: Report, width: number, paint: Paint): string[] {

@@ -95,6 +95,19 @@ describe('portico compare', () => {
     const detail = await compare([fingerprint, '--ledger', 'report.json'], {}, 'report');
     expect(detail.out).toContain('difference: Different on the new server');
     expect(detail.out).toContain('the new server, or its data');
+    const kept = await compare([old.url, next.url, ...LEARN, '--ledger', 'differences.db']);
+    expect(kept.code).toBe(0);
+    const report = await compare(['--ledger', 'differences.db', '--format', 'json'], {}, 'report');
+    const { violations, requests } = JSON.parse(report.out) as {
+      violations: { fingerprint: string; count: number; callers: number; category: string }[];
+      requests: number;
+    };
+    expect(violations).toMatchObject([{ fingerprint, category: 'difference', callers: 2 }]);
+    expect(requests).toBe(counts.equal + counts.different + counts.muted);
+    // A second run is added to the first one.
+    await compare([old.url, next.url, ...LEARN, '--ledger', 'differences.db']);
+    const later = await compare(['--ledger', 'differences.db', '--format', 'json'], {}, 'report');
+    expect(JSON.parse(later.out)).toMatchObject({ requests: 2 * requests });
     const junit = await compare([old.url, next.url, ...LEARN, '--format', 'junit']);
     expect(junit.out).toContain('<testsuite');
     expect(junit.err).toContain('Compared ');

@@ -192,6 +192,16 @@ describe('a brown-out', () => {
     });
   });
 
+  it('states when it ends in a metric, also if only a parameter does', async () => {
+    const parameter = { ...ENTRY, operations: ['listQuestions'], parameter: 'sort', sunset: '2026-07-01' };
+    const gateway = await start([ENTRY, parameter]);
+    const found = await gateway.metrics('portico_deprecation_sunset_timestamp_seconds', 'operation');
+    expect(found).toEqual({
+      listIdeas: Date.parse('2026-06-01T12:00Z') / 1000,
+      listQuestions: Date.parse('2026-07-01') / 1000,
+    });
+  });
+
   it('that is rehearsed with dryRun is only counted', async () => {
     const gateway = await start([{ ...ENTRY, brownouts: [NOW], dryRun: true }]);
     expect((await call(gateway, IDEAS)).status).toBe(200);

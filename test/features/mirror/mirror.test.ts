@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { mirror } from '../../../src/features/mirror/mirror.ts';
 import type { MirrorOptions } from '../../../src/features/mirror/options.ts';
@@ -15,6 +15,9 @@ import {
 } from '../../builders/fake-upstream.ts';
 import { createTestClock } from '../../builders/test-clock.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
+import { needsProgram } from '../../builders/needs-program.ts';
+import { startRedisServer } from '../../builders/redis-server.ts';
+import { sharedBy, startFleet } from '../../builders/fleet.ts';
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../../builders/test-gateway.ts';
 import { eventually, until } from '../../builders/until.ts';
 
@@ -22,6 +25,7 @@ const LIST = '/services/v2/question.json';
 const ONE = '/services/v2/node/118/comment.json';
 /** Everything is mirrored at once. */
 const ALL = {
+  file: ':memory:',
   share: 1,
   askAgainMs: 0,
   budget: { requestsPerSecond: 1000, bytesPerSecond: 1_000_000_000 },
@@ -37,6 +41,7 @@ interface Row {
   readonly muted: number;
   readonly notComparable: number;
   readonly notMade: number;
+  readonly callers: number;
 }
 
 /** What the admin side says about the mirror. */
@@ -184,8 +189,10 @@ describe('the mirror', () => {
       expires: undefined,
       summary: 'a difference',
     });
+    // What was found before counts as accepted, too.
+    expect(await settled(1)).toMatchObject({ different: 1, accepted: 1, owners: ['web'], noticingCallers: 0 });
     await gateway.call(LIST);
-    expect(await settled(2)).toMatchObject({ different: 2, accepted: 1 });
+    expect(await settled(2)).toMatchObject({ different: 2, accepted: 2, atMost: 1 - 0.05 ** (1 / 2) });
   });
 
   it('never counts a leak as accepted, even if the baseline contains it', async () => {
@@ -295,19 +302,22 @@ describe('whose requests are mirrored', () => {
   });
 
   it('is the same on another gateway and differs with another seed', async () => {
-    const { createCallerNumbers } = await import('../../../src/features/mirror/choose-callers.ts');
+    const { conversationOf, createCallerNumbers } = await import('../../../src/features/mirror/choose-callers.ts');
     const arrival = { clientAddress: '192.0.2.1' };
     const named = (name: string) =>
-      ({
+      conversationOf({
         arrival,
         principal: { kind: 'verified', name, audience: `caller:${name}`, authorization: undefined },
-      }) as const;
+      });
     const numbers = ['', '', 'other'].map((seed) =>
       ['ada', 'bob', 'eve'].map((name) => createCallerNumbers(seed)(named(name))),
     );
     expect(numbers[0]).toEqual(numbers[1]);
     expect(numbers[0]).not.toEqual(numbers[2]);
     expect(createCallerNumbers('')(named('ADA'))).toBe(numbers[0]?.[0]);
+    // In observe mode, a name is only claimed, and what else is known of the caller differs between gateways.
+    const claimed = { kind: 'unverified', name: 'ada', audience: 'caller:x', authorization: undefined } as const;
+    expect(conversationOf({ arrival, principal: claimed })).toBe(named('ada'));
   });
 
   it('includes everybody until an operation has as many comparisons in this hour as the floor demands', async () => {
@@ -352,7 +362,79 @@ describe('the credential for the second server', () => {
   });
 });
 
+describe('the account that stands for a caller', () => {
+  /** Starts a gateway with an account for alice. The legacy server accepts only the password `alice`. */
+  async function startMapped(accounts: unknown, mode = 'observe') {
+    const folder = tempFolder();
+    writeFileSync(join(folder, 'alice'), 'new-8Kd2-password\n', { mode: 0o600 });
+    const accountsFile = join(folder, 'accounts.yaml');
+    writeFileSync(accountsFile, JSON.stringify({ accounts }));
+    const first: FakeHandler = (request) =>
+      request.user === null || request.password === request.user
+        ? exampleResponse(request)
+        : { status: 401, json: { error: 'Bad credentials' } };
+    const mapped = { credentials: 'map', forwardTo: undefined, accountsFile };
+    return start(exampleResponse, mapped, { first, config: { mode } });
+  }
+  const ALICE = { caller: 'alice', user: 'alice.new', passwordFile: 'alice' };
+
+  it('is used for this caller only, and anonymous requests have none', async () => {
+    const { gateway, candidate, settled } = await startMapped([ALICE]);
+    await gateway.call(LIST, { user: 'alice' });
+    await settled(1);
+    await gateway.call(LIST, { user: 'bob' });
+    await gateway.call(LIST, { user: 'Alice' });
+    await gateway.call(LIST, { user: null });
+    expect(await settled(4)).toMatchObject({ equal: 2, notMade: 2, because: { credential: 2 } });
+    expect(candidate.requests.map(({ user, password }) => [user, password])).toEqual([
+      ['alice.new', 'new-8Kd2-password'],
+      [undefined, undefined],
+    ]);
+  });
+
+  it('is not used for somebody who only knows the name', async () => {
+    const { gateway, candidate, settled } = await startMapped([ALICE]);
+    expect((await gateway.call(LIST, { user: 'alice', password: 'guessed' })).status).toBe(401);
+    expect(await settled(1)).toMatchObject({ notMade: 1, because: { credential: 1 } });
+    expect(candidate.requests).toEqual([]);
+  });
+
+  it('is refused at the start with all faults in the file, without a secret', async () => {
+    const failed = startMapped([
+      { ...ALICE, passwordFile: 'missing' },
+      { ...ALICE, caller: 5, pasword: 'Zq7-secret' },
+      { caller: 'eve', user: 'a:b', passwordFile: 'alice' },
+      { ...ALICE },
+    ]);
+    await expect(failed).rejects.toThrow(
+      /accounts\/0\/passwordFile: .*cannot be read[^]*accounts\/1\/pasword: unknown key[^]*accounts\/1\/caller: must be[^]*accounts\/2\/user: must be[^]*accounts\/3\/caller: already has an account/,
+    );
+    await expect(failed).rejects.not.toThrow(/Zq7-secret|new-8Kd2/);
+  });
+
+  it('needs a file that not everybody can read', async () => {
+    const folder = tempFolder();
+    writeFileSync(join(folder, 'alice'), 'secret-4Kd2\n', { mode: 0o644 });
+    const accountsFile = join(folder, 'accounts.yaml');
+    writeFileSync(accountsFile, JSON.stringify({ accounts: [ALICE] }));
+    const upstream = await startFakeUpstream(exampleResponse);
+    await expect(
+      gatewayTo(upstream, 'http://127.0.0.1:9', { credentials: 'map', forwardTo: undefined, accountsFile }),
+    ).rejects.toThrow(/every user of this machine can read the secret/);
+    await expect(
+      gatewayTo(upstream, 'http://127.0.0.1:9', { credentials: 'map', forwardTo: undefined }),
+    ).rejects.toThrow('/mirror/accountsFile: is required');
+  });
+});
+
 describe('the request to the second server', () => {
+  it('has the host that the second server knows itself by', async () => {
+    const { gateway, candidate, settled } = await start(exampleResponse, { host: 'qa-new.example.org' });
+    await gateway.call(LIST);
+    expect(await settled(1)).toMatchObject({ equal: 1 });
+    expect(candidate.requests[0]?.headers.host).toBe('qa-new.example.org');
+  });
+
   it('has another prefix and further headers', async () => {
     const { gateway, candidate, settled } = await start((request) => exampleResponse({ ...request, path: LIST }), {
       prefix: { from: '/services/v2', to: '/api/v3' },
@@ -368,8 +450,10 @@ describe('the request to the second server', () => {
 
   it('cannot set a header that belongs to a client or a connection', async () => {
     const upstream = await startFakeUpstream(exampleResponse);
-    const headers = [{ name: 'Cookie', value: 'a=b' }];
-    await expect(gatewayTo(upstream, 'http://127.0.0.1:9', { headers })).rejects.toThrow('/mirror/headers/0/name');
+    for (const name of ['Cookie', 'Host'])
+      await expect(gatewayTo(upstream, 'http://127.0.0.1:9', { headers: [{ name, value: 'a' }] })).rejects.toThrow(
+        '/mirror/headers/0/name',
+      );
   });
 });
 
@@ -572,7 +656,10 @@ describe('the counts', () => {
     const { equal, different, muted, notComparable, notMade, exchanges } = await settled(2);
     expect(equal + different + muted + notComparable + notMade).toBe(exchanges);
     const { rows } = await shown();
-    expect(rows).toMatchObject([{ operation: 'listQuestions', status: 200, equal: 1, notComparable: 1 }]);
+    expect(rows).toMatchObject([
+      { operation: 'listQuestions', parameter: '', status: 200, equal: 1, notComparable: 1 },
+      { operation: 'listQuestions', parameter: 'page', status: 200, equal: 1, notComparable: 1 },
+    ]);
     expect(await gateway.metric('portico_mirror_exchanges_total{operation="listQuestions",outcome="equal"}')).toBe(1);
     expect(await gateway.metric('portico_mirror_left_out_total{reason="new server: status 503"}')).toBe(1);
     expect(await gateway.metric('portico_mirror_difference_share_bound{operation="listQuestions"}')).toBeCloseTo(0.95);
@@ -592,8 +679,92 @@ describe('the counts', () => {
     expect(await shown()).toMatchObject({ label: 'next', operations: [] });
   });
 
+  it('are kept apart by parameter, status and role, also where nothing was compared', async () => {
+    const { gateway, settled, shown } = await start(exampleResponse, { share: 0, floor: 1 });
+    await gateway.call(`${LIST}?sort=newest&page=1&made=up`);
+    await settled(1);
+    await gateway.call(`${LIST}?sort=newest`, { user: null });
+    await settled(2);
+    const cells = (await shown()).rows.map(({ parameter, role, equal, notMade }) => [parameter, role, equal, notMade]);
+    expect(cells.filter(([parameter]) => parameter === 'sort')).toEqual([
+      ['sort', 'anonymous', 0, 1],
+      ['sort', 'no role', 1, 0],
+    ]);
+    expect(cells.map(([parameter]) => parameter)).not.toContain('made');
+  });
+
+  it('survive a restart, and belong to one second server', async () => {
+    const file = join(tempFolder(), 'state', 'mirror.json');
+    const another = withItem((item) => Object.assign(item, { title: 'a secret title' }));
+    const first = await start(another, { file });
+    await first.gateway.call(LIST);
+    await first.settled(1);
+    const { findings } = await first.shown();
+    await first.gateway.close();
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(file, 'utf8')).not.toMatch(/admin|a secret title/);
+    const gateway = await gatewayTo(first.upstream, first.candidate.url, { file });
+    const again = observe(gateway);
+    expect(await again.settled(1)).toMatchObject({ different: 1, callers: 1, noticingCallers: 1 });
+    expect((await again.shown()).findings).toEqual(findings);
+    await gateway.call(LIST);
+    // It is the same caller.
+    expect(await again.settled(2)).toMatchObject({ different: 2, callers: 1 });
+    // The metrics are those of this process, as Prometheus expects.
+    const series = 'portico_mirror_exchanges_total{operation="listQuestions",outcome="different"}';
+    expect(await gateway.metric(series)).toBe(1);
+    await gateway.close();
+    const other = await gatewayTo(first.upstream, first.candidate.url, { file, label: 'next' });
+    expect((await observe(other).shown()).operations).toEqual([]);
+  });
+
+  it('show both objects of a difference side by side, without their values', async () => {
+    const { gateway, settled, shown } = await start(
+      withItem((item) => Object.assign(item, { title: 'a secret title', score: 'x' })),
+    );
+    await gateway.call(LIST);
+    await settled(1);
+    const { findings } = await shown();
+    const beside = findings.find(({ at }) => at === '/list/*/title')?.['beside'] as string[][];
+    // What differs comes first.
+    expect(new Set(beside.slice(0, 2).map(([name]) => name))).toEqual(new Set(['score', 'title']));
+    expect(beside.find(([name]) => name === 'title')?.[2]).toBe('text of 14 characters');
+    expect(JSON.stringify(findings)).not.toContain('secret');
+  });
+
   it('need an operator to be read', async () => {
     const { gateway } = await start(exampleResponse, {}, { config: { adminToken: 'k8Q2-mirror-token-77' } });
     expect((await gateway.admin('/mirror')).status).toBe(401);
+  });
+});
+
+needsProgram('redis', 'a fleet with a mirror', (path) => {
+  it('adds up what its gateways have compared, and knows one caller by the same number', async () => {
+    const redis = await startRedisServer(path);
+    const upstream = await startFakeUpstream(exampleResponse);
+    const candidate = await startFakeUpstream(exampleResponse);
+    const mirrored = { ...ALL, url: candidate.url, credentials: 'forward', forwardTo: new URL(candidate.url).host };
+    const config = { mirror: mirrored };
+    const [first, second] = (await startFleet(2, redis, upstream, { real: true, config })) as [
+      TestGateway,
+      TestGateway,
+    ];
+    await until(() => [first, second].every((one) => sharedBy(one).redis.isAvailable()));
+    // Until a gateway has the key from Redis, it counts what was compared, but not for whom.
+    for (const gateway of [first, second])
+      await eventually(async () => {
+        await gateway.call(LIST);
+        return (await shownOf(gateway)).operations.some((row) => row.callers === 1);
+      });
+    const counted = await Promise.all(
+      [first, second].map((gateway) =>
+        gateway.metric('portico_mirror_exchanges_total{operation="listQuestions",outcome="equal"}'),
+      ),
+    );
+    // What a gateway has counted is shared when it ends, at the latest.
+    await first.close();
+    const row = await observe(second).settled((counted[0] ?? 0) + (counted[1] ?? 0));
+    expect(row).toMatchObject({ different: 0, callers: 1 });
+    await second.close();
   });
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readCompareState, writeCompareState } from '../../../src/workbench/compare/resume.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
-import { tallyOf } from './two-servers.ts';
+import { comparatorFor, tallyOf } from './two-servers.ts';
 
 const folder = tempFolder();
 
@@ -12,8 +12,9 @@ describe('the file from which a comparison continues', () => {
     const file = join(folder, 'state.json');
     expect(readCompareState(file, 'a')).toBeUndefined();
     const tally = tallyOf();
+    const { comparator } = comparatorFor({ old: 'http://a.example', new: 'http://b.example' });
     tally.notMade('asked already', 3);
-    writeCompareState(file, { subject: 'a', position: 7, tally: tally.save(), ids: [] });
+    writeCompareState(file, { subject: 'a', position: 7, tally: tally.save(), comparison: comparator.save(), ids: [] });
     const state = readCompareState(file, 'a');
     expect(state?.position).toBe(7);
     expect(tallyOf(state?.tally).counts()).toMatchObject({

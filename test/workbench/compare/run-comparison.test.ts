@@ -181,6 +181,43 @@ describe('runComparison', () => {
     expect(seen).toEqual(['GET /services/v2/poll/5/delete.json', 'GET /services/v2/poll/5/delete.json']);
   });
 
+  it('compares the headers that clients act upon, in which each server names itself', async () => {
+    const heads: Record<string, readonly [Record<string, string>, Record<string, string>]> = {
+      '1': [{ location: 'OLD/login' }, { location: 'NEW/login' }],
+      '2': [{ location: 'OLD/login' }, { location: 'NEW/sign-in' }],
+      '3': [{ location: 'OLD/login' }, { location: 'OLD/login' }],
+      '4': [{ 'www-authenticate': 'Basic realm="a, b"' }, { 'www-authenticate': 'basic realm="c"' }],
+      '5': [{ 'www-authenticate': 'Basic realm="a"' }, { 'www-authenticate': 'Bearer' }],
+      '6': [{ 'www-authenticate': 'Basic realm="a"' }, {}],
+    };
+    const urls = { old: '', new: '' };
+    const server =
+      (side: 0 | 1): RequestListener =>
+      (request, response) => {
+        const [, page = ''] = /page=(\d)/.exec(request.url ?? '') ?? [];
+        const own = Object.entries(heads[page]?.[side] ?? {}).map(([name, value]) => [
+          name,
+          value.replace('OLD', urls.old).replace('NEW', urls.new),
+        ]);
+        response.writeHead(Number(page) <= 3 ? 302 : 401, Object.fromEntries(own) as Record<string, string>).end();
+      };
+    Object.assign(urls, { old: await serve(server(0)), new: await serve(server(1)) });
+    const words = [];
+    for (const page of Object.keys(heads)) {
+      const { found } = await compareAt(urls, listSource([`${TARGET}?page=${page}`]), { ids: 'same' });
+      words.push(wordsOf(found));
+    }
+    const at = (kind: string, name: string) => [`listActions ${kind} ${name}`];
+    expect(words).toEqual([
+      [],
+      at('value', 'location'),
+      at('address', 'location'),
+      [],
+      at('value', 'www-authenticate'),
+      at('missing', 'www-authenticate'),
+    ]);
+  });
+
   it('stays small if every exchange differs', async () => {
     const old = await serve(says(actions(action(1))));
     let count = 0;

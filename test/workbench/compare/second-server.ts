@@ -88,7 +88,13 @@ export async function startSecondServer(file: string): Promise<SecondServer> {
   };
   const server: Server = createServer((request, response) => {
     const { status, type, text } = respond(request.url ?? '/', request.headers.authorization);
-    response.writeHead(status, { ...(type !== undefined && { 'content-type': type }) }).end(text);
+    // A missing permission is no reason to ask for another credential.
+    const isChallenge = status === 401 && !text.includes('permission');
+    const headers = {
+      ...(type !== undefined && { 'content-type': type }),
+      ...(isChallenge && { 'WWW-Authenticate': 'basic realm="Second"' }),
+    };
+    response.writeHead(status, headers).end(text);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -539,8 +545,10 @@ const SORTS =
     ' ',
   );
 
-/** The sort orders whose keys the items show, so that nobody can rely on the order of equal ones. */
-const TIED: ReadonlySet<string> = new Set(['active', 'newest', 'votes', 'viewCount', 'answerCount', 'reportCount']);
+/** The sort orders in which equal items stand in another order: whether or not items show what they are sorted by. */
+const TIED: ReadonlySet<string> = new Set(
+  'active newest votes viewCount answerCount reportCount hottest favoriteCount followers usedCount'.split(' '),
+);
 
 interface NodeListOf {
   readonly types: readonly string[];

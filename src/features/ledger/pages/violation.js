@@ -1,5 +1,6 @@
+import { Accept } from '../lib/accept.js';
 import { post } from '../lib/api.js';
-import { Confirm, FormDialog } from '../lib/confirm.js';
+import { Confirm } from '../lib/confirm.js';
 import { count, dateTime, NONE, percent } from '../lib/format.js';
 import { html, useState } from '../lib/html.js';
 import { OperationLinks } from '../lib/operation-links.js';
@@ -171,41 +172,4 @@ function Accepted({ accepted: { reason, owner, expires, expired }, file }) {
   return html`<p class=${`note ${expired ? 'bad' : 'good'}`}>
     Accepted by ${owner} ${until}: ${reason} <span class="muted">(${file})</span>
   </p>`;
-}
-
-function Accept({ data, onDone, onClose }) {
-  const send = (form) => post(`violations/${encodeURIComponent(data.fingerprint)}/accept`, form);
-  // The form initially contains the current values, because submitting an empty date would remove the expiry.
-  const { reason, owner, expires } = data.accepted ?? {};
-  return html`<${FormDialog}
-    title="Add to the baseline"
-    action="Accept"
-    send=${send}
-    onDone=${onDone}
-    onClose=${onClose}
-  >
-    ${(field) => html`
-      <p>${data.message}</p>
-      <p class="muted">
-        The violation is still counted, but no longer reported as new. The acceptance is written to
-        ${data.acceptance.file}.
-      </p>
-      ${field(
-        'reason',
-        'Why is it accepted?',
-        (more) =>
-          html`<textarea rows="3" maxlength="500" required autofocus defaultValue=${reason} ...${more}></textarea>`,
-      )}
-      ${field(
-        'owner',
-        'Who is responsible?',
-        (more) => html`<input maxlength="100" required defaultValue=${owner} ...${more} />`,
-      )}
-      ${field(
-        'expires',
-        'Last day (leave empty for no expiry)',
-        (more) => html`<input type="date" defaultValue=${expires} ...${more} />`,
-      )}
-    `}
-  <//>`;
 }

@@ -1,27 +1,41 @@
+import { Accept } from '../lib/accept.js';
 import { count, dateTime, latency, NONE, percent, plural } from '../lib/format.js';
-import { html } from '../lib/html.js';
+import { html, useState } from '../lib/html.js';
 import { usePoll } from '../lib/poll.js';
 import { hrefOf } from '../lib/route.js';
 import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
 
 /** The page that shows how the responses of a second server differ, and how much has been compared. */
-export function Page({ shownError }) {
-  const { data, error } = usePoll('mirror');
+export function Page({ status, shownError, announce }) {
+  const { data, error, refresh } = usePoll('mirror');
+  const [accepting, setAccepting] = useState(/** @type {any} */ (undefined));
   if (data === undefined)
     return html`<h1>Mirror</h1>
       <${Reading} error=${error} shownError=${shownError} />`;
+  const accepted = () => {
+    setAccepting(undefined);
+    announce('The difference is accepted.');
+    refresh();
+  };
+  // Nobody can accept a leak.
+  const mayAccept = (row) =>
+    !row.accepted &&
+    row.keyword !== 'compare-leak' &&
+    status.readOnlyReason === undefined &&
+    data.acceptance.file !== undefined;
   return html`
     <h1>Mirror</h1>
     <p class="muted">
-      ${data.label} at ${data.url}, compared with the upstream since ${dateTime(Date.parse(data.since))}, on this
-      gateway. ${data.paused ? ' Nothing is mirrored at the moment, because the second server fails.' : ''}
+      ${data.label} at ${data.url}, compared with the upstream since ${dateTime(Date.parse(data.since))}.
+      ${data.paused ? ' Nothing is mirrored at the moment, because the second server fails.' : ''}
     </p>
     <${Trouble} error=${error} shownError=${shownError} />
     <h2>Readiness</h2>
     <p class="muted">
-      Of the exchanges of an operation, at most the share in the last column would differ in a way that nobody has
-      accepted, with a confidence of 95%. It says nothing about exchanges that are never compared.
+      The last columns are upper bounds with a confidence of 95%: of the exchanges that would differ in a way that
+      nobody has accepted, and of the callers who would notice. They say nothing about exchanges that are never
+      compared.
     </p>
     <${Table}
       caption="Readiness of each operation"
@@ -51,6 +65,12 @@ export function Page({ shownError }) {
           sort: (row) => row.atMost,
           cell: (row) => (row.compared === 0 ? NONE : percent(row.atMost)),
         },
+        {
+          title: 'Callers noticing',
+          number: true,
+          sort: (row) => row.callersAtMost,
+          cell: (row) => (row.callers === 0 ? NONE : `${percent(row.callersAtMost)} of ${count(row.callers)}`),
+        },
       ]}
     />
     <h2>Differences</h2>
@@ -67,8 +87,8 @@ export function Page({ shownError }) {
           head: true,
           cell: (row) =>
             html`<a href=${hrefOf(['violations', row.fingerprint])}>${row.message}</a>${
-                row.accepted && html` <span class="badge good">accepted</span>`
-              }`,
+                row.accepted && html` <span class="badge good">accepted by ${row.owner || NONE}</span>`
+              } <${Pair} row=${row} />`,
         },
         { title: 'Operation', sort: (row) => row.operation, cell: (row) => `${row.operation}, ${row.status}` },
         { title: 'Caller', sort: (row) => row.role, cell: (row) => row.role },
@@ -77,8 +97,28 @@ export function Page({ shownError }) {
         { title: 'New', cell: (row) => row.new },
         { title: 'Contract', cell: (row) => `${row.verdicts.old} → ${row.verdicts.new}` },
         number('Count', (row) => row.count),
+        {
+          title: 'Baseline',
+          cell: (row) =>
+            mayAccept(row) &&
+            html`<button
+              type="button"
+              aria-label=${`Accept: ${row.message} ${row.at}`}
+              onClick=${() => setAccepting(row)}
+            >
+              Accept
+            </button>`,
+        },
       ]}
     />
+    ${
+      accepting !== undefined &&
+      html`<${Accept}
+        data=${{ ...accepting, accepted: undefined, acceptance: data.acceptance }}
+        onDone=${accepted}
+        onClose=${() => setAccepting(undefined)}
+      />`
+    }
     <h2>What was not compared</h2>
     <${Table}
       caption="What was not compared"
@@ -96,13 +136,14 @@ export function Page({ shownError }) {
     />
     <h2>Coverage</h2>
     <${Table}
-      caption="Coverage by operation, status and caller"
+      caption="Coverage by operation, parameter, status and caller"
       kind="cards"
       rows=${data.rows}
-      keyOf=${(row) => `${row.operation} ${row.status} ${row.role}`}
+      keyOf=${(row) => `${row.operation} ${row.parameter} ${row.status} ${row.role}`}
       empty="Nothing has been requested yet."
       columns=${[
         { title: 'Operation', head: true, sort: (row) => row.operation, cell: (row) => row.operation },
+        { title: 'Parameter', sort: (row) => row.parameter, cell: (row) => row.parameter || '(all)' },
         number('Status', (row) => row.status),
         { title: 'Caller', sort: (row) => row.role, cell: (row) => row.role || NONE },
         number('Equal', (row) => row.equal),
@@ -113,6 +154,33 @@ export function Page({ shownError }) {
       ]}
     />
   `;
+}
+
+/** Shows the first pair of objects that differed, side by side, without their values. */
+function Pair({ row }) {
+  if (row.beside.length === 0) return undefined;
+  return html`<details>
+    <summary>Side by side</summary>
+    <table aria-label="Both responses, without values">
+      <thead>
+        <tr>
+          <th scope="col">Field</th>
+          <th scope="col">Old</th>
+          <th scope="col">New</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${row.beside.map(
+          ([name, old, next]) =>
+            html`<tr key=${name}>
+              <th scope="row"><code>${name}</code></th>
+              <td>${old}</td>
+              <td>${old === next ? html`<span class="muted">${next}</span>` : html`<strong>${next}</strong>`}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </details>`;
 }
 
 const number = (title, valueOf) => ({ title, number: true, sort: valueOf, cell: (row) => count(valueOf(row)) });

@@ -1,0 +1,149 @@
+import { hash } from 'node:crypto';
+import type { Logger } from 'pino';
+import { whyNotStored } from '../../engine/config/state-files.ts';
+import type { Settings } from '../../engine/config/settings.ts';
+import { hashTexts } from '../../engine/sharing/hash-texts.ts';
+import type { Sharing } from '../../engine/sharing/sharing.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { parseState } from '../../lib/state-file.ts';
+import { createMirrorCounts, type MirrorCounts } from './mirror-counts.ts';
+import { type StoredMirror, writeMirrorFile } from './mirror-file.ts';
+import {
+  addTotals,
+  LOST_TOTALS,
+  mergeTotals,
+  type MirrorTotals,
+  noTotals,
+  totalsFrom,
+  totalsJson,
+} from './mirror-totals.ts';
+
+/** The counts of a mirror. They survive reloads, and are stored and shared. */
+export interface MirrorStore {
+  /** Returns the counts for a second server. Those for another one are given up. */
+  countsFor(subject: string): MirrorCounts;
+  /** Returns what all gateways have counted. What others have counted may be missing for a minute. */
+  totals(): MirrorTotals;
+  /** Returns a number from 0 to 2³² - 1 that only the gateways can compute. Undefined while they do not know their key. */
+  numberOf(caller: string): number | undefined;
+  /** Checks that the counts can be stored, and begins to share them. Does nothing if it has been called. */
+  open(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface StoreParts {
+  /** Identifies the second server. */
+  readonly subject: string;
+  readonly stored: StoredMirror;
+  readonly file: string;
+  readonly settings: Pick<Settings, 'originOf' | 'placeOf'>;
+  readonly sharing: Pick<Sharing, 'openDocument' | 'keyedHash' | 'status'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** The JSON pointer to the key that names the file. */
+export const POINTER = '/mirror/file';
+
+/** The time between writes of the counts, in milliseconds. A crash loses what was counted since. */
+const PUBLISH_MS = 30_000;
+
+/** Keeps these numbers apart from what else is hashed with the same key. */
+const PURPOSE = 'mirror';
+
+/** Identifies a second server. With another address or label, all counts begin again. */
+export const subjectOf = ({ url, label }: { readonly url: string; readonly label: string }): string =>
+  hash('sha256', `${url} ${label}`, 'base64url').slice(0, 22);
+
+/** The parts of the document that gateways share. Programs that are no gateways read it, too. */
+export const MIRROR_DOCUMENT = {
+  name: 'mirror',
+  format: (totals: MirrorTotals): string => JSON.stringify({ version: 1, totals: totalsJson(totals) }),
+  parse(text: string): MirrorTotals {
+    const { version, totals } = parseState(text);
+    if (version !== 1) throw new Error('version must be 1');
+    return totalsFrom(totals, 'totals');
+  },
+};
+
+/** Creates the store. Nothing is written before it is opened. */
+export function createMirrorStore(parts: StoreParts): MirrorStore {
+  const { stored, file, settings, sharing, clock, logger } = parts;
+  // The gateways begin to merge from what is stored, so it must belong to this server.
+  let totals = stored.totals.subject === parts.subject ? stored.totals : noTotals(parts.subject, clock());
+  let counts = createMirrorCounts(parts.subject, clock);
+  let isOpen = false;
+  let isUnsaved = false;
+  let isStored = true;
+  let writing = Promise.resolve();
+  const shared = sharing.status() === undefined ? undefined : sharing.keyedHash('callers');
+  let reading: Promise<void> | undefined;
+
+  const publish = () => {
+    const next = addTotals(totals, counts.take());
+    isUnsaved ||= next !== totals;
+    totals = next;
+  };
+  const save = async () => {
+    isUnsaved = false;
+    try {
+      await writeMirrorFile(file, { key: stored.key, totals });
+      isStored = true;
+    } catch (error) {
+      isUnsaved = true;
+      if (isStored) logger.error({ err: error }, 'the counts of the mirror cannot be stored');
+      isStored = false;
+    }
+  };
+  const write = (): Promise<void> => (writing = writing.then(save));
+
+  const document = sharing.openDocument<MirrorTotals>(MIRROR_DOCUMENT.name, {
+    ...MIRROR_DOCUMENT,
+    current: () => totals,
+    adopt(next) {
+      totals = next;
+      isUnsaved = true;
+    },
+    merge: mergeTotals,
+    versionOf: ({ subject }) => subject,
+    empty: () => LOST_TOTALS,
+  });
+
+  let timer: NodeJS.Timeout | undefined;
+  const publishAll = async () => {
+    publish();
+    await Promise.all([isUnsaved ? write() : writing, document.sync()]);
+  };
+  const open = async () => {
+    isOpen = true;
+    const reason = await whyNotStored(settings, { file, pointer: POINTER });
+    if (reason !== undefined)
+      logger.warn({ mirror: { file, reason } }, 'the counts of the mirror are stored in memory only');
+    await Promise.all([shared?.read(), document.start()]);
+    timer = setInterval(() => void publishAll(), PUBLISH_MS).unref();
+  };
+  let opening: Promise<void> | undefined;
+  return {
+    countsFor(subject) {
+      if (totals.subject === subject) return counts;
+      totals = noTotals(subject, clock());
+      counts = createMirrorCounts(subject, clock);
+      return counts;
+    },
+    totals: () => addTotals(totals, counts.pending()),
+    numberOf(caller) {
+      if (shared !== undefined && shared.id() === undefined) {
+        reading ??= Promise.resolve(shared.read()).then(() => void (reading = undefined));
+        return undefined;
+      }
+      const digest = shared === undefined ? hashTexts(stored.key, [PURPOSE, caller]) : shared.hash(PURPOSE, caller);
+      return Buffer.from(digest, 'base64url').readUInt32BE(0);
+    },
+    open: () => (opening ??= open()),
+    async close() {
+      if (!isOpen) return;
+      clearInterval(timer);
+      await publishAll();
+    },
+  };
+}
