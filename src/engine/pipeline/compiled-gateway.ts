@@ -8,6 +8,7 @@ import type { Permissions } from '../permissions/compile-permissions.ts';
 import type { Grants } from '../permissions/decide.ts';
 import type { MessageObserver } from './message-observer.ts';
 import type { Plan } from './plan.ts';
+import type { SecondSide } from './sides.ts';
 import type { Targets } from './targets.ts';
 import type { UndocumentedPlan } from './undocumented/plan.ts';
 import type { SuggestPath } from './undocumented/suggest-path.ts';
@@ -54,4 +55,6 @@ export interface CompiledGateway {
   /** The `WWW-Authenticate` header of a 401 response. */
   readonly challenge: string;
   readonly clock: Clock;
+  /** What serves a part of the requests from a second upstream. Undefined if there is only one. */
+  readonly second?: SecondSide | undefined;
 }

@@ -1,8 +1,5 @@
-import { createHmac } from 'node:crypto';
 import { type Principal, countedAs } from '../../engine/model/principal.ts';
-import { boundedMemo } from '../../lib/bounded-maps.ts';
-
-const MAX_REMEMBERED = 4_096;
+import { stableNumbers } from '../../lib/stable-numbers.ts';
 
 /** Somebody whose conversation is mirrored as a whole, or not at all. */
 type Conversation = { readonly principal: Principal; readonly arrival: { readonly clientAddress: string } };
@@ -12,10 +9,7 @@ type Conversation = { readonly principal: Principal; readonly arrival: { readonl
  * nobody can tell the caller from the number. Callers without a name are told apart by their addresses.
  */
 export function createCallerNumbers(seed: string): (caller: Conversation) => number {
-  const numberOf = boundedMemo(MAX_REMEMBERED, (name: string) => {
-    const digest = createHmac('sha256', `portico mirror ${seed}`).update(name).digest();
-    return digest.readUInt32BE(0) / 2 ** 32;
-  });
+  const numberOf = stableNumbers(`portico mirror ${seed}`);
   return ({ principal, arrival }) => {
     const name = countedAs(principal);
     return numberOf(principal.kind === 'anonymous' ? `${name} ${arrival.clientAddress}` : name);
