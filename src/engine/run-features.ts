@@ -17,10 +17,10 @@ import type { AskUpstream } from './pipeline/ask-upstream.ts';
 import type { CompiledGateway } from './pipeline/compiled-gateway.ts';
 import { joinObservers, type MessageObserver } from './pipeline/message-observer.ts';
 import type { RequestRepeater } from './pipeline/repeat-request.ts';
+import type { SecondUpstream } from './pipeline/sides.ts';
 import type { FeatureStage } from './pipeline/stage.ts';
 import type { ListedService, Runs } from './run-services.ts';
 import type { RunningGateway } from './running-gateway.ts';
-import type { SecondUpstream } from './second-upstream.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 
 /** The features at work under one configuration. */

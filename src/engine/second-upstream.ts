@@ -3,25 +3,14 @@ import { type LoginMemory, openAuthenticator } from './identity/open-authenticat
 import { verifierOf } from './identity/verifiers.ts';
 import { createAuthorLookup, createOwnership } from './permissions/ownership.ts';
 import { createLookup } from './pipeline/owner-lookup.ts';
-import type { CompiledGateway } from './pipeline/compiled-gateway.ts';
-import type { SecondSide, SideChoice } from './pipeline/sides.ts';
+import type { CompiledGateway, SecondSide } from './pipeline/compiled-gateway.ts';
+import type { SecondUpstream, SideChoice } from './pipeline/sides.ts';
 import { createCredentialProbe } from './upstream/credential-probe.ts';
 import type { Upstream } from './upstream/create-upstream.ts';
 import { createSessions } from './upstream/sessions.ts';
 import type { UpstreamOptions } from './upstream/upstream-options.ts';
-import type { UpstreamAddress } from './upstream/upstream-url.ts';
 import type { PlanSources } from './compile-gateway.ts';
 import type { RunningFeatures } from './run-features.ts';
-
-/** A second upstream, to which a feature sends a part of the requests. */
-export interface SecondUpstream extends SideChoice {
-  readonly address: UpstreamAddress;
-  readonly options: UpstreamOptions;
-  /** Sends the requests. The feature closes it. */
-  readonly upstream: Upstream;
-  /** The `Authorization` header of the service account. Undefined if callers' credentials are forwarded. */
-  readonly serviceAuthorization: string | undefined;
-}
 
 /** What the gateway in front of a second upstream is compiled from, and what its callers are verified with. */
 export interface SecondSources {

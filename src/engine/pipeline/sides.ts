@@ -1,7 +1,9 @@
 import type { Arrival } from '../model/arrival.ts';
 import type { Operation } from '../model/operation.ts';
 import type { Side } from '../model/trace.ts';
-import type { CompiledGateway } from './compiled-gateway.ts';
+import type { Upstream } from '../upstream/create-upstream.ts';
+import type { UpstreamOptions } from '../upstream/upstream-options.ts';
+import type { UpstreamAddress } from '../upstream/upstream-url.ts';
 
 /** What decides which of two upstreams serves a request. */
 export interface SideRequest {
@@ -22,14 +24,12 @@ export interface SideChoice {
   usesSecond(request: SideRequest): boolean;
 }
 
-/** The gateway in front of the second upstream. */
-export interface SecondSide extends SideChoice {
-  /**
-   * Compiled like the first gateway, but with everything that is known about the second upstream in place of what is
-   * known about the first: its address, connections, circuit, sessions, verified credentials and authors. Page versions
-   * contain the address, so neither stored pages nor page counts nor fetches in progress are shared.
-   */
-  readonly gateway: CompiledGateway;
-  /** Returns the name in a credential, before it is verified. `later` means that only its verification tells the name. */
-  claimedName(authorization: string | undefined): { readonly name: string | undefined } | 'later';
+/** A second upstream, to which a feature sends a part of the requests. */
+export interface SecondUpstream extends SideChoice {
+  readonly address: UpstreamAddress;
+  readonly options: UpstreamOptions;
+  /** Sends the requests. The feature closes it. */
+  readonly upstream: Upstream;
+  /** The `Authorization` header of the service account. Undefined if callers' credentials are forwarded. */
+  readonly serviceAuthorization: string | undefined;
 }

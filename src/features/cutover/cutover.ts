@@ -1,7 +1,7 @@
 import { readStateFile } from '../../engine/config/state-files.ts';
 import type { Feature } from '../../engine/feature.ts';
 import type { Side } from '../../engine/model/trace.ts';
-import type { SecondUpstream } from '../../engine/second-upstream.ts';
+import type { SecondUpstream } from '../../engine/pipeline/sides.ts';
 import { toAuthorization } from '../../lib/basic-credentials.ts';
 import { isClearAndPublic } from '../../lib/network-address.ts';
 import { IN_MEMORY } from '../../lib/replace-file.ts';
@@ -167,10 +167,12 @@ export const cutover = {
     let reportedAt = -Infinity;
     const exceeded = ({ limit, operation, words }: Exceeded) => {
       const { phase } = store.latest();
+      // These exchanges began before the return.
+      if (phase === 'returned') return;
       const { action, windowSeconds } = given.return;
       const reason = `${limit}${operation === undefined ? '' : ` of ${operation}`}: ${words}`;
       const why = { cause: 'limit', reason, by: undefined, from: undefined } as const;
-      if (action === 'return' && phase !== 'returned') {
+      if (action === 'return') {
         countExceeded(limit);
         decideAlone({ ...why, phase: 'returned' }, 'cut-over returned');
       } else if (action === 'freeze' && phase === 'running') {
