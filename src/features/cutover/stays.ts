@@ -1,5 +1,5 @@
 import { hashTexts } from '../../engine/sharing/hash-texts.ts';
-import type { Sharing } from '../../engine/sharing/sharing.ts';
+import type { SharedHash, Sharing } from '../../engine/sharing/sharing.ts';
 import { boundedMemo, createLruMap } from '../../lib/bounded-maps.ts';
 
 /** The names of the two servers. */
@@ -26,7 +26,7 @@ export interface StoredStay {
 }
 
 interface StaysParts {
-  /** The key of a gateway alone. Gateways with Redis share one. */
+  /** The key for what this gateway stores. */
   readonly ownKey: Buffer;
   readonly stored: readonly StoredStay[];
   readonly sharing: Pick<Sharing, 'changes' | 'keyedHash' | 'status'>;
@@ -40,57 +40,89 @@ const MAX_REMEMBERED = 4_096;
 const TAG_LENGTH = 22;
 const PURPOSE = 'cutover';
 
-/** Creates the memory. Another decision about the shares ends all stays, because each contains the decision's number. */
+/**
+ * Creates the memory. Another decision about the shares ends all stays, because each contains the decision's number. What
+ * this gateway has seen itself is stored under tags of its own, so it does not depend on Redis; what other gateways have
+ * seen comes with tags of the fleet.
+ */
 export function createStays({ ownKey, stored, sharing, onChange }: StaysParts): Stays {
-  const shared = sharing.status() === undefined ? undefined : sharing.keyedHash('callers');
-  const hash = (key: string) =>
-    (shared === undefined ? hashTexts(ownKey, [PURPOSE, key]) : shared.hash(PURPOSE, key)).slice(0, TAG_LENGTH);
-  let tagOf = boundedMemo(MAX_REMEMBERED, hash);
-  let keyId: string | undefined;
-  const knownTag = (key: string): string | undefined => {
-    if (shared === undefined) return tagOf(key);
-    const id = shared.id();
-    if (id === undefined) return undefined;
-    // Redis has lost its data, and another key was made.
-    if (id !== keyId) tagOf = boundedMemo(MAX_REMEMBERED, hash);
-    keyId = id;
-    return tagOf(key);
+  const own = createLruMap<string, Numbered>(MAX_STAYS);
+  const others = createLruMap<string, Numbered>(MAX_STAYS);
+  const ownTag = boundedMemo(MAX_REMEMBERED, (key: string) => cut(hashTexts(ownKey, [PURPOSE, key])));
+  const fleet = sharing.status() === undefined ? undefined : createFleetTags(sharing.keyedHash('callers'));
+  let numbered = 0;
+  const keep = (map: typeof own, { tag, side, step }: StoredStay) => {
+    numbered += 1;
+    map.set(tag, { tag, side, step, order: numbered });
   };
-  const stays = createLruMap<string, StoredStay>(MAX_STAYS);
-  for (const one of stored) stays.set(one.tag, one);
-  const keep = (stay: StoredStay): boolean => {
-    const known = stays.get(stay.tag);
-    if (known !== undefined && (known.step > stay.step || (known.step === stay.step && known.side === stay.side)))
-      return false;
-    stays.set(stay.tag, stay);
-    onChange();
-    return true;
-  };
+  for (const one of stored) keep(own, one);
+
+  const isKnown = (found: StoredStay | undefined, side: SideName, step: number) =>
+    found !== undefined && (found.step > step || (found.step === step && found.side === side));
   sharing.changes.listen({
-    apply(change, _number, own) {
-      if (change.kind !== 'side' || own) return;
+    apply(change, _number, isOwn) {
+      if (change.kind !== 'side' || isOwn) return;
       const { caller: tag, side, decision: step } = change;
-      if (side === 'old' || side === 'new') keep({ tag, side, step });
+      if ((side === 'old' || side === 'new') && !isKnown(others.get(tag), side, step)) keep(others, { tag, side, step });
     },
     // What is known stays true. What was missed is known again after the next write.
     reset: () => undefined,
   });
+  const latestOf = (key: string, step: number): Numbered | undefined => {
+    const seen = own.get(ownTag(key));
+    const told = others.size === 0 ? undefined : others.get(fleet?.of(key) ?? '');
+    return [seen, told]
+      .filter((one) => one?.step === step)
+      .reduce((latest, one) => ((one?.order ?? 0) > (latest?.order ?? 0) ? one : latest), undefined);
+  };
+  const announce = async (tags: FleetTags, key: string, side: SideName, step: number) => {
+    if (tags.of(key) === undefined) await tags.read();
+    const caller = tags.of(key);
+    if (caller !== undefined) await sharing.changes.append({ kind: 'side', caller, side, decision: step });
+  };
   return {
-    of(key, step) {
-      if (stays.size === 0) return undefined;
-      const tag = knownTag(key);
-      const found = tag === undefined ? undefined : stays.get(tag);
-      return found?.step === step ? found.side : undefined;
-    },
+    of: (key, step) => (own.size + others.size === 0 ? undefined : latestOf(key, step)?.side),
     add(key, side, step) {
-      const tag = knownTag(key);
-      if (tag === undefined || !keep({ tag, side, step })) return undefined;
-      return sharing.changes.append({ kind: 'side', caller: tag, side, decision: step });
+      if (latestOf(key, step)?.side === side) return undefined;
+      keep(own, { tag: ownTag(key), side, step });
+      onChange();
+      return fleet && announce(fleet, key, side, step);
     },
-    list: () => [...stays.values()],
+    list: () => [...own.values()],
     get size() {
-      return stays.size;
+      return own.size + others.size;
     },
-    read: async () => void (await shared?.read()),
+    read: async () => fleet?.read(),
   };
 }
+
+/** A stay, with its place in the order in which stays became known. */
+interface Numbered extends StoredStay {
+  readonly order: number;
+}
+
+/** Names callers by hashes that only the gateways of a fleet can compute. */
+interface FleetTags {
+  /** Undefined while the key of the fleet is unknown. */
+  of(key: string): string | undefined;
+  read(): Promise<void>;
+}
+
+function createFleetTags(shared: SharedHash): FleetTags {
+  const hash = (key: string) => cut(shared.hash(PURPOSE, key));
+  let tagOf = boundedMemo(MAX_REMEMBERED, hash);
+  let keyId: string | undefined;
+  return {
+    of(key) {
+      const id = shared.id();
+      if (id === undefined) return undefined;
+      // Redis has lost its data, and another key was made.
+      if (id !== keyId) tagOf = boundedMemo(MAX_REMEMBERED, hash);
+      keyId = id;
+      return tagOf(key);
+    },
+    read: async () => void (await shared.read()),
+  };
+}
+
+const cut = (hash: string) => hash.slice(0, TAG_LENGTH);
