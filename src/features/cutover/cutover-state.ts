@@ -23,8 +23,9 @@ export interface Decision {
   readonly reason: string;
   readonly by: string | undefined;
   readonly from: string | undefined;
-  /** When it was made, in epoch milliseconds. */
+  /** When it was made, and from when it applies, in epoch milliseconds. */
   readonly at: number;
+  readonly appliesAt: number;
   /** When the shares were last changed, and when a limit was last exceeded (0: never). */
   readonly since: number;
   readonly exceededAt: number;
@@ -51,12 +52,17 @@ export const FIRST: Decision = {
   by: undefined,
   from: undefined,
   at: 0,
+  appliesAt: 0,
   since: 0,
   exceededAt: 0,
 };
 
-/** Returns the decision that is in force. */
+/** Returns the latest decision, which may not apply yet. */
 export const latestOf = ({ decisions }: CutoverState): Decision => decisions[0] ?? FIRST;
+
+/** Returns the decision that applies at an instant. */
+export const inForceAt = ({ decisions }: CutoverState, now: number): Decision =>
+  decisions.find(({ appliesAt }) => appliesAt <= now) ?? FIRST;
 
 /** Returns the state after another decision. */
 export const decided = ({ server, decisions }: CutoverState, next: Decision): CutoverState => ({
@@ -83,9 +89,10 @@ function isLater(one: Decision, other: Decision): boolean {
 const totalOf = ({ shares }: Decision) => Object.values(shares).reduce((sum, share) => sum + share, 0);
 
 /** Returns a decision as JSON, with instants in ISO 8601 format. */
-export const decisionJson = ({ at, since, exceededAt, ...decision }: Decision) => ({
+export const decisionJson = ({ at, appliesAt, since, exceededAt, ...decision }: Decision) => ({
   ...decision,
   at: isoOf(at),
+  appliesAt: isoOf(appliesAt),
   since: isoOf(since),
   exceededAt: exceededAt === 0 ? undefined : isoOf(exceededAt),
 });
@@ -113,7 +120,7 @@ export function stateFrom({ server, decisions }: PlainObject): CutoverState {
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 
 function decisionFrom(given: PlainObject, place: string): Decision {
-  const { number, phase: givenPhase, shares, step, cause: givenCause, reason, by, from, at, since, exceededAt } = given;
+  const { number, phase: givenPhase, shares, step, cause: givenCause, reason, by, from, at, appliesAt, since, exceededAt } = given;
   if (!isCount(number) || !isCount(step)) throw new Error(`${place}.number and ${place}.step must be numbers`);
   const phase = PHASES.find((one) => one === givenPhase);
   const cause = CAUSES.find((one) => one === givenCause);
@@ -130,6 +137,7 @@ function decisionFrom(given: PlainObject, place: string): Decision {
     by: operatorName(by),
     from: typeof from === 'string' ? from : undefined,
     at: instantOf(at, `${place}.at`),
+    appliesAt: instantOf(appliesAt, `${place}.appliesAt`),
     since: instantOf(since, `${place}.since`),
     exceededAt: exceededAt === undefined ? 0 : instantOf(exceededAt, `${place}.exceededAt`),
   };

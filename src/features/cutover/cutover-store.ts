@@ -10,6 +10,7 @@ import {
   type Decision,
   decided,
   decisionJson,
+  inForceAt,
 
   latestOf,
   mergeStates,
@@ -25,14 +26,16 @@ export type NewDecision = Pick<Decision, 'cause' | 'reason' | 'by' | 'from'> & P
 export interface CutoverStore {
   readonly stays: Stays;
   state(): CutoverState;
+  /** Returns the latest decision, which may not apply yet. */
   latest(): Decision;
+  /** Returns the decision that applies now: the same object, until another one does. Called for each request. */
+  inForce(): Decision;
   /**
-   * Makes a decision, which applies at once. `stored` resolves once it is stored or shared, or to false if it is in memory
+   * Makes a decision. It applies at once or, if there are other gateways, a moment later, so that it applies everywhere at
+   * the same time: otherwise, a caller of two gateways would get to and fro. `stored` resolves once it is stored or shared, or to false if it is in memory
    * only.
    */
   decide(decision: NewDecision): { readonly decision: Decision; readonly stored: Promise<boolean> };
-  /** Calls `listener` after each decision, of this gateway or another one. Replaces the earlier listener. */
-  onDecision(listener: (next: Decision, before: Decision) => void): void;
   /** Begins again if the decisions are about another server. */
   useServer(server: string): void;
   /** Checks that the state can be stored, and begins to share it. Does nothing if it has been called. */
@@ -53,6 +56,12 @@ interface StoreParts {
 /** The JSON pointer to the key that names the file. */
 export const POINTER = '/cutover/file';
 
+/**
+ * The time between a decision and when it applies, in milliseconds, if there are other gateways. They know of it within a
+ * few milliseconds, and their clocks differ by as much.
+ */
+const LEAD_MS = 200;
+
 /** The time between writes of who stays with a server, in milliseconds. A crash loses as much. */
 const WRITE_MS = 500;
 
@@ -60,7 +69,7 @@ const WRITE_MS = 500;
 export function createCutoverStore(parts: StoreParts): CutoverStore {
   const { stored, file, settings, sharing, clock, logger } = parts;
   let state = stored.state?.server === parts.server ? stored.state : newState(parts.server);
-  let listener: ((next: Decision, before: Decision) => void) | undefined;
+  let inForce = inForceAt(state, clock());
   let isOpen = false;
   let isStored = true;
   let writing = Promise.resolve();
@@ -87,9 +96,8 @@ export function createCutoverStore(parts: StoreParts): CutoverStore {
     },
   });
   const replace = (next: CutoverState) => {
-    const before = latestOf(state);
     state = next;
-    listener?.(latestOf(state), before);
+    inForce = inForceAt(state, clock());
   };
 
   const shared = sharing.openDocument<CutoverState>('cutover', {
@@ -123,6 +131,11 @@ export function createCutoverStore(parts: StoreParts): CutoverStore {
     stays,
     state: () => state,
     latest: () => latestOf(state),
+    inForce() {
+      // The clock is read only while a decision is about to apply.
+      if (latestOf(state) !== inForce) inForce = inForceAt(state, clock());
+      return inForce;
+    },
     decide({ cause, reason, by, from, ...change }) {
       const before = latestOf(state);
       const next = { phase: before.phase, shares: before.shares, ...change };
@@ -139,6 +152,7 @@ export function createCutoverStore(parts: StoreParts): CutoverStore {
         by,
         from,
         at,
+        appliesAt: sharing.status() === undefined ? at : at + LEAD_MS,
         since: moves ? at : before.since,
         exceededAt: cause === 'limit' ? at : before.exceededAt,
       };
@@ -146,7 +160,6 @@ export function createCutoverStore(parts: StoreParts): CutoverStore {
       const storing = Promise.all([write(), shared.sync()]).then(([, isShared]) => isStored || isShared);
       return { decision, stored: storing };
     },
-    onDecision: (next) => void (listener = next),
     useServer(server) {
       if (state.server === server) return;
       replace(newState(server));

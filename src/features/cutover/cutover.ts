@@ -103,31 +103,44 @@ export const cutover = {
     const ids = operations.map(({ id }) => id);
     const watch = createWatch(given.return, ids, clock);
     const callerOf = createCallers(given);
-    let shares = sharesUnder(given, operations, store.latest());
     /** The number of exchanges with the new server since the shares were changed. */
     let served = 0;
+    let inForce = store.inForce();
+    let shares = sharesUnder(given, operations, inForce);
+    /** Returns the shares that apply now. */
+    const sharesNow = () => {
+      const decision = store.inForce();
+      if (decision === inForce) return shares;
+      if (decision.step !== inForce.step) served = 0;
+      if ((decision.phase === 'returned') !== (inForce.phase === 'returned')) watch.forget();
+      inForce = decision;
+      shares = sharesUnder(given, operations, decision);
+      return shares;
+    };
 
     const usesSecond: SecondUpstream['usesSecond'] = ({ arrival, operation, name }) => {
-      const share = shares.of(operation?.id ?? UNDOCUMENTED);
-      if (share === undefined || shares.isReturned) return false;
+      const now = sharesNow();
+      const share = now.of(operation?.id ?? UNDOCUMENTED);
+      if (share === undefined || now.isReturned) return false;
       const caller = callerOf({ arrival, name });
       if (isSafe(operation?.method ?? arrival.method)) {
-        const staying = store.stays.of(caller.key, store.latest().step);
+        const staying = store.stays.of(caller.key, inForce.step);
         if (staying !== undefined) return staying === 'new';
       } else if (operation === undefined && given.operations[UNDOCUMENTED]?.writes !== true) return false;
       return isMoved(caller, share);
     };
     /** Returns whether something that reads would be served by the other server. */
     const mustStay = (caller: Caller, side: Side): boolean => {
-      if (shares.reads === undefined || shares.isReturned) return false;
-      const { lowest, highest } = shares.reads;
+      const { reads, isReturned } = sharesNow();
+      if (reads === undefined || isReturned) return false;
+      const { lowest, highest } = reads;
       return side.isSecond ? !isMoved(caller, lowest) : isMoved(caller, highest);
     };
     const stage = stayWithServer(({ trace: { side }, principal: { name }, arrival }) => {
       if (side === undefined) return undefined;
       const caller = callerOf({ arrival, name });
       if (!mustStay(caller, side)) return undefined;
-      return store.stays.add(caller.key, side.isSecond ? 'new' : 'old', store.latest().step);
+      return store.stays.add(caller.key, side.isSecond ? 'new' : 'old', inForce.step);
     });
 
     const countExchange = metrics.counter(EXCHANGES, [
@@ -140,7 +153,7 @@ export const cutover = {
       [['new'], seconds.new],
     ]);
     const taking = [...ids, UNDOCUMENTED].filter((id) => shares.of(id) !== undefined);
-    metrics.read(SHARE, () => taking.map((id) => [[id], shares.of(id) ?? 0]));
+    metrics.read(SHARE, () => taking.map((id) => [[id], sharesNow().of(id) ?? 0]));
     metrics.read(PHASE, () => PHASES.map((phase) => [[phase], Number(store.latest().phase === phase)]));
     metrics.read(STAYING, () => [[[], store.stays.size]]);
     metrics.read(CIRCUIT, () => [[[], Number(servers.isPaused())]]);
@@ -185,7 +198,7 @@ export const cutover = {
       }
     };
     const stepForward = nextStep(given, clock);
-    const routes = { store, given, operations, watch, clock, shares: () => shares, isPaused: servers.isPaused };
+    const routes = { store, given, operations, watch, shares: sharesNow, isPaused: servers.isPaused };
     return {
       second: {
         sides: { first: OLD, second: NEW },
@@ -203,16 +216,10 @@ export const cutover = {
       },
       use() {
         servers.use(upstream);
-        store.onDecision((next, before) => {
-          shares = sharesUnder(given, operations, next);
-          if (next.step !== before.step) served = 0;
-          if ((next.phase === 'returned') !== (before.phase === 'returned')) watch.forget();
-        });
         store.useServer(given.url);
-        shares = sharesUnder(given, operations, store.latest());
       },
       describe({ operation: { id } }, { arrival, principal: { name }, trace: { side } }) {
-        const share = shares.of(id);
+        const share = sharesNow().of(id);
         if (side === undefined) return [];
         return [['side', `${side.name}: ${whyOf(share, callerOf({ arrival, name }), side)}`]];
       },
@@ -246,9 +253,9 @@ export const cutover = {
     };
 
     function whyOf(share: number | undefined, caller: Caller, { isSecond }: Side): string {
-      const { phase, step } = store.latest();
+      const { phase, step, reason } = store.inForce();
       if (share === undefined) return 'the operation does not take part';
-      if (phase === 'returned') return `returned: ${store.latest().reason}`;
+      if (phase === 'returned') return `returned: ${reason}`;
       const staying = store.stays.of(caller.key, step);
       if (staying !== undefined && (staying === 'new') === isSecond)
         return 'the caller stays there, because that server has got a write of the caller';

@@ -13,14 +13,16 @@ export function sampleOf(trace: Trace): Sample | undefined {
   const { side, upstream, failure, responses, cache, operation, error, status = 0 } = trace;
   if (side === undefined || cache?.status === 'coalesced') return undefined;
   const isUnknownHere = error === REFUSED;
-  if (upstream === undefined && failure === undefined && !isUnknownHere) return undefined;
+  // Requests that are refused because the server keeps failing are failures, too.
+  const isPaused = status >= 500 && (error?.startsWith('upstream_') ?? false);
+  if (upstream === undefined && failure === undefined && !isUnknownHere && !isPaused) return undefined;
   // The client has gone away, which says nothing about the server.
   if (upstream?.shape === 'aborted') return undefined;
   const received = upstream?.status;
   return {
     side: side.isSecond ? 'new' : 'old',
     operation,
-    failed: failure !== undefined || (received === undefined ? !isUnknownHere : received >= 500) || status >= 500,
+    failed: failure !== undefined || (received === undefined ? !isUnknownHere : received >= 500) || isPaused,
     violated: responses?.outcome === 'reported' || responses?.outcome === 'refused',
     refused: isUnknownHere || (received !== undefined && received >= 400 && received < 500),
     seconds: received === undefined ? undefined : upstream?.seconds,

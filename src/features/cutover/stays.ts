@@ -1,5 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { hashTexts } from '../../engine/sharing/hash-texts.ts';
 import type { SharedHash, Sharing } from '../../engine/sharing/sharing.ts';
+
 import { boundedMemo, createLruMap } from '../../lib/bounded-maps.ts';
 
 /** The names of the two servers. */
@@ -9,7 +11,7 @@ export type SideName = 'old' | 'new';
 export interface Stays {
   /** Returns the server with which a caller stays under a decision. */
   of(key: string, step: number): SideName | undefined;
-  /** Makes a caller stay. Resolves once other gateways can know it. */
+  /** Makes a caller stay. Resolves once other gateways know it. */
   add(key: string, side: SideName, step: number): Promise<void> | undefined;
   /** What survives a restart. */
   list(): readonly StoredStay[];
@@ -39,6 +41,9 @@ export const MAX_STAYS = 50_000;
 const MAX_REMEMBERED = 4_096;
 const TAG_LENGTH = 22;
 const PURPOSE = 'cutover';
+
+/** How long the first write of a caller waits until other gateways have read where the caller stays, in milliseconds. */
+const SETTLE_MS = 50;
 
 /**
  * Creates the memory. Another decision about the shares ends all stays, because each contains the decision's number. What
@@ -78,7 +83,10 @@ export function createStays({ ownKey, stored, sharing, onChange }: StaysParts): 
   const announce = async (tags: FleetTags, key: string, side: SideName, step: number) => {
     if (tags.of(key) === undefined) await tags.read();
     const caller = tags.of(key);
-    if (caller !== undefined) await sharing.changes.append({ kind: 'side', caller, side, decision: step });
+    if (caller === undefined) return;
+    await sharing.changes.append({ kind: 'side', caller, side, decision: step });
+    // Others can read it now. The caller's next request may reach one of them as soon as this one has its response.
+    await pause(SETTLE_MS);
   };
   return {
     of: (key, step) => (own.size + others.size === 0 ? undefined : latestOf(key, step)?.side),

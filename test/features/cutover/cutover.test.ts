@@ -193,7 +193,7 @@ describe('the cut-over returns by itself', () => {
       await gateway.call(`${QUESTIONS}?page=1&sort=s${random()}`, as('ann'));
   };
   const phaseOf = async (gateway: TestGateway) =>
-    ((await gateway.admin('/cutover', { headers: bearer })).json as { readonly phase: string }).phase;
+    ((await gateway.admin('/cutover', { headers: bearer })).json as unknown as { readonly phase: string }).phase;
   let counter = 0;
   const random = () => (counter += 1);
 
@@ -297,7 +297,7 @@ describe('the rule', () => {
       { share: 100, afterSeconds: 600, minimum: 5 },
     ];
     const gateway = await start({ operations: { '*': { share: 10 } }, allow: ['ann'], steps });
-    const status = async () => (await gateway.admin('/cutover', { headers: bearer })).json as { decision: { shares: object; cause: string } };
+    const status = async () => (await gateway.admin('/cutover', { headers: bearer })).json as unknown as { decision: { shares: object; cause: string } };
     for (let index = 0; index < 6; index += 1) await gateway.call(`${QUESTIONS}?sort=a${index}`, as('ann'));
     expect((await status()).decision).toMatchObject({ shares: {} });
     clock.advance(601);
