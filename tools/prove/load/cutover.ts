@@ -216,7 +216,7 @@ async function runClient(client: number, { gateways, isUp, seen, isStopped }: Cl
     if (gateway === undefined) throw new Error('there is no such gateway');
     const name = `caller${String.fromCodePoint(97 + client)}${String.fromCodePoint(97 + (number % CALLERS_PER_CLIENT))}`;
     // Every request of a caller goes to another gateway than the one before.
-    const isWrite = client % 4 === 0 && Math.floor(number / CALLERS_PER_CLIENT) % 20 === 10 && number % 3 === 0;
+    const isWrite = client % 4 === 0 && Math.floor(number / CALLERS_PER_CLIENT) % 4 === 2 && number % 3 === 0;
     const key = number % 2 === 0 ? 'often' : `once${client}x${number}`;
     let connection = connections.get(gateway.port);
     if (connection === undefined || connection.isClosed) connection = new Connection(gateway.port);
