@@ -65,8 +65,7 @@ function dryRunOf(inUse: Explained): DryRun {
   return {
     gateway: {
       ...dryRun(gateway, inUse),
-      second:
-        second && inUse.second && Object.assign({}, second, { gateway: dryRun(second.gateway, inUse.second) }),
+      second: second && inUse.second && Object.assign({}, second, { gateway: dryRun(second.gateway, inUse.second) }),
     },
     async arrive(request) {
       const message = messageOf(request);

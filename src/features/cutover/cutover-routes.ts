@@ -52,7 +52,9 @@ export function createCutoverRouter(parts: RouteParts, guard: readonly RequestHa
   // The guard must run before the request body is read.
   const writes = [...guard, express.json({ limit: MAX_BODY_BYTES })];
   const change =
-    (ask: (latest: Decision, body: Readonly<Record<string, unknown>>) => Asked | readonly RequestFault[]): RequestHandler =>
+    (
+      ask: (latest: Decision, body: Readonly<Record<string, unknown>>) => Asked | readonly RequestFault[],
+    ): RequestHandler =>
     async (req, res) => {
       const before = store.latest();
       const body = membersOf(req.body);

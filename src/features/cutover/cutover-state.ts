@@ -120,7 +120,20 @@ export function stateFrom({ server, decisions }: PlainObject): CutoverState {
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 
 function decisionFrom(given: PlainObject, place: string): Decision {
-  const { number, phase: givenPhase, shares, step, cause: givenCause, reason, by, from, at, appliesAt, since, exceededAt } = given;
+  const {
+    number,
+    phase: givenPhase,
+    shares,
+    step,
+    cause: givenCause,
+    reason,
+    by,
+    from,
+    at,
+    appliesAt,
+    since,
+    exceededAt,
+  } = given;
   if (!isCount(number) || !isCount(step)) throw new Error(`${place}.number and ${place}.step must be numbers`);
   const phase = PHASES.find((one) => one === givenPhase);
   const cause = CAUSES.find((one) => one === givenCause);
@@ -153,8 +166,7 @@ function sharesFrom(shares: PlainObject, place: string): Decision['shares'] {
 }
 
 /** Returns whether a value is a percentage. */
-export const isShare = (value: unknown): value is number =>
-  typeof value === 'number' && value >= 0 && value <= 100;
+export const isShare = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value <= 100;
 
 /** Returns a reason in one line, or undefined if it is absent, too long, or contains a credential. */
 export function reasonOf(value: unknown): string | undefined {

@@ -11,7 +11,6 @@ import {
   decided,
   decisionJson,
   inForceAt,
-
   latestOf,
   mergeStates,
   stateFrom,
@@ -20,7 +19,8 @@ import {
 import { createStays, type Stays } from './stays.ts';
 
 /** A decision to be made: what changes, and why. */
-export type NewDecision = Pick<Decision, 'cause' | 'reason' | 'by' | 'from'> & Partial<Pick<Decision, 'phase' | 'shares'>>;
+export type NewDecision = Pick<Decision, 'cause' | 'reason' | 'by' | 'from'> &
+  Partial<Pick<Decision, 'phase' | 'shares'>>;
 
 /** The decisions about the cut-over, and who stays with which server. They survive reloads, and are stored and shared. */
 export interface CutoverStore {
@@ -139,8 +139,7 @@ export function createCutoverStore(parts: StoreParts): CutoverStore {
     decide({ cause, reason, by, from, ...change }) {
       const before = latestOf(state);
       const next = { phase: before.phase, shares: before.shares, ...change };
-      const moves =
-        next.shares !== before.shares || (next.phase === 'returned') !== (before.phase === 'returned');
+      const moves = next.shares !== before.shares || (next.phase === 'returned') !== (before.phase === 'returned');
       const at = clock();
       const number = before.number + 1;
       const decision: Decision = {
@@ -175,4 +174,3 @@ export function createCutoverStore(parts: StoreParts): CutoverStore {
 }
 
 const newState = (server: string): CutoverState => ({ server, decisions: [] });
-

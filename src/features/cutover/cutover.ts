@@ -17,7 +17,6 @@ import { nextStep } from './next-step.ts';
 import {
   type CutoverOptions,
   cutoverProblems,
-
   operationProblems,
   options,
   UNDOCUMENTED,
@@ -40,9 +39,7 @@ export const cutover = {
   files: { file: 'state', passwordFile: 'secret' },
   metrics: METRICS,
   logFields: ['side'],
-  commands: [
-    { name: 'cutover', load: async (tools) => (await import('./cutover-command.ts')).cutoverCommand(tools) },
-  ],
+  commands: [{ name: 'cutover', load: async (tools) => (await import('./cutover-command.ts')).cutoverCommand(tools) }],
   // A walk is about the upstream.
   forWalk: (given) => ({ ...given, operations: {}, file: IN_MEMORY }),
   check: cutoverProblems,
@@ -157,9 +154,7 @@ export const cutover = {
     metrics.read(PHASE, () => PHASES.map((phase) => [[phase], Number(store.latest().phase === phase)]));
     metrics.read(STAYING, () => [[[], store.stays.size]]);
     metrics.read(CIRCUIT, () => [[[], Number(servers.isPaused())]]);
-    const countExceeded = metrics.counter(EXCEEDED, [
-      ['errors', 'violations', 'refusals', 'latency', 'differences'],
-    ]);
+    const countExceeded = metrics.counter(EXCEEDED, [['errors', 'violations', 'refusals', 'latency', 'differences']]);
 
     /** Makes a decision of Portico's own, and tells everybody about it. */
     const decideAlone = (decision: Parameters<typeof store.decide>[0], action: string) => {
@@ -246,9 +241,7 @@ export const cutover = {
         if (found !== undefined) exceeded(found);
       },
       pages: [cutoverPage(routes)],
-      adminRoutes: [
-        { path: '/cutover', access: 'operator', handler: createCutoverRouter(routes), actions: ACTIONS },
-      ],
+      adminRoutes: [{ path: '/cutover', access: 'operator', handler: createCutoverRouter(routes), actions: ACTIONS }],
       close: () => servers.leave(upstream),
     };
 

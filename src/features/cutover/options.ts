@@ -86,7 +86,11 @@ export const options = Type.Object(
       description:
         'File of the decisions that were made while Portico runs, relative to the working directory, or `:memory:`.',
     }),
-    seed: Type.String({ maxLength: 64, default: '', description: 'Any text. Another text orders callers differently.' }),
+    seed: Type.String({
+      maxLength: 64,
+      default: '',
+      description: 'Any text. Another text orders callers differently.',
+    }),
     operations: Type.Record(
       Type.String({ pattern: '^(?:\\*|[A-Za-z][A-Za-z0-9_.-]{0,99})$' }),
       Type.Object(
@@ -169,7 +173,8 @@ export const options = Type.Object(
           minimum: 0,
           maximum: 100_000,
           default: 0,
-          description: 'Number of differences that the mirror finds in the period which is too many; 0: they do not count.',
+          description:
+            'Number of differences that the mirror finds in the period which is too many; 0: they do not count.',
         }),
         latency: Type.Object(
           {
@@ -255,7 +260,8 @@ export function cutoverProblems(given: CutoverOptions, { upstream }: Pick<Settin
       problem(at, 'must have the path prefix of cutover.url');
   });
   if (upstream.credentials.kind === 'service') {
-    if (given.username === undefined) problem('username', 'is required, because upstream.credentials is a service account');
+    if (given.username === undefined)
+      problem('username', 'is required, because upstream.credentials is a service account');
     if (given.passwordFile === undefined)
       problem('passwordFile', 'is required, because upstream.credentials is a service account');
     else {

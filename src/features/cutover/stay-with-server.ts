@@ -23,14 +23,14 @@ export function stayWithServer(wrote: (writer: Writer) => Promise<void> | undefi
   const stage =
     <E extends Writer>(next: Handler<E>): Handler<E> =>
     async (exchange) => {
-    try {
-      return await next(exchange);
-    } finally {
-      // Whatever the server has responded, it may have done what was asked.
-      const { upstream, failure } = exchange.trace;
-      if (upstream !== undefined || failure !== undefined) await wrote(exchange);
-    }
-  };
+      try {
+        return await next(exchange);
+      } finally {
+        // Whatever the server has responded, it may have done what was asked.
+        const { upstream, failure } = exchange.trace;
+        if (upstream !== undefined || failure !== undefined) await wrote(exchange);
+      }
+    };
   return {
     name: NAME,
     before: 'purge-tags',

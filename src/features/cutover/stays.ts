@@ -68,7 +68,8 @@ export function createStays({ ownKey, stored, sharing, onChange }: StaysParts): 
     apply(change, _number, isOwn) {
       if (change.kind !== 'side' || isOwn) return;
       const { caller: tag, side, decision: step } = change;
-      if ((side === 'old' || side === 'new') && !isKnown(others.get(tag), side, step)) keep(others, { tag, side, step });
+      if ((side === 'old' || side === 'new') && !isKnown(others.get(tag), side, step))
+        keep(others, { tag, side, step });
     },
     // What is known stays true. What was missed is known again after the next write.
     reset: () => undefined,

@@ -117,11 +117,7 @@ export function createWatch(options: ReturnOptions, operations: readonly string[
   };
 }
 
-function judgeShares(
-  counted: Totals,
-  before: Totals,
-  options: ReturnOptions,
-): Omit<Exceeded, 'operation'> | undefined {
+function judgeShares(counted: Totals, before: Totals, options: ReturnOptions): Omit<Exceeded, 'operation'> | undefined {
   const shareOf = (totals: Totals, what: 'failed' | 'violated' | 'refused') =>
     totals.exchanges === 0 ? 0 : totals[what] / totals.exchanges;
   const words = (what: 'failed' | 'violated' | 'refused') =>

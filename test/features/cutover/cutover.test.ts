@@ -17,7 +17,10 @@ const QUESTIONS = '/services/v2/question.json';
 const IDEAS = '/services/v2/idea.json';
 const FAVORITE = operationOf('unmarkFavorite').target(EXAMPLE_IDS);
 /** Enough callers that some are on each side of any share. */
-const CALLERS = Array.from({ length: 40 }, (_, index) => `caller${String.fromCodePoint(97 + (index % 26))}${'x'.repeat(Math.floor(index / 26))}`);
+const CALLERS = Array.from(
+  { length: 40 },
+  (_, index) => `caller${String.fromCodePoint(97 + (index % 26))}${'x'.repeat(Math.floor(index / 26))}`,
+);
 
 /** A server that writes its name into each page. */
 const stamped =
@@ -217,7 +220,9 @@ describe('the cut-over returns by itself', () => {
 
   it('when its responses violate the contract', async () => {
     const gateway = await start({ operations: { '*': { share: 100 } }, return: RETURN });
-    fresh.handler = knowing((request) => ({ json: { ...(exampleResponse(request).json as object), totalCount: 'many' } }));
+    fresh.handler = knowing((request) => ({
+      json: { ...(exampleResponse(request).json as object), totalCount: 'many' },
+    }));
     await load(gateway, 20);
     await eventually(async () => (await phaseOf(gateway)) === 'returned');
     expect(await gateway.metric('portico_cutover_exceeded_total{limit="violations"}')).toBe(1);
@@ -234,7 +239,11 @@ describe('the cut-over returns by itself', () => {
   });
 
   it('or is only frozen, if that is configured', async () => {
-    const gateway = await start({ operations: { '*': { share: 50 } }, return: { ...RETURN, action: 'freeze' }, allow: ['ann'] });
+    const gateway = await start({
+      operations: { '*': { share: 50 } },
+      return: { ...RETURN, action: 'freeze' },
+      allow: ['ann'],
+    });
     fresh.handler = knowing(() => ({ status: 500, json: { error: 'broken' } }));
     await load(gateway, 20);
     await eventually(async () => (await phaseOf(gateway)) === 'frozen');
@@ -283,7 +292,9 @@ describe('an operator', () => {
     expect(response.headers['x-portico-side']).toBe('new');
     expect(await gateway.lineOf('side-1')).toMatchObject({ side: 'new' });
     const explain = async (user: string) =>
-      (await gateway.gateway.explain({ method: 'GET', target: QUESTIONS, as: user })).find(({ name }) => name === 'side')?.text;
+      (await gateway.gateway.explain({ method: 'GET', target: QUESTIONS, as: user })).find(
+        ({ name }) => name === 'side',
+      )?.text;
     expect(await explain('ann')).toMatch(/^new: the caller comes after .*% of the callers, and the share is 100%$/);
     expect(await explain('bob')).toBe('old: the caller is in deny');
     const quiet = await start({ operations: { '*': { share: 100 } } });
@@ -293,11 +304,12 @@ describe('an operator', () => {
 
 describe('the rule', () => {
   it('raises the share when its time has come, the new server has served enough, and nothing is wrong', async () => {
-    const steps = [
-      { share: 100, afterSeconds: 600, minimum: 5 },
-    ];
+    const steps = [{ share: 100, afterSeconds: 600, minimum: 5 }];
     const gateway = await start({ operations: { '*': { share: 10 } }, allow: ['ann'], steps });
-    const status = async () => (await gateway.admin('/cutover', { headers: bearer })).json as unknown as { decision: { shares: object; cause: string } };
+    const status = async () =>
+      (await gateway.admin('/cutover', { headers: bearer })).json as unknown as {
+        decision: { shares: object; cause: string };
+      };
     for (let index = 0; index < 6; index += 1) await gateway.call(`${QUESTIONS}?sort=a${index}`, as('ann'));
     expect((await status()).decision).toMatchObject({ shares: {} });
     clock.advance(601);
@@ -320,7 +332,10 @@ describe('the gateway', () => {
     const probes = () => fresh.requests.filter(({ path }) => path === PROBE).length;
     const before = probes();
     await gateway.reload({
-      config: { mode: 'strict', cutover: { url: fresh.url, file: ':memory:', operations: { '*': { share: 90 } }, allow: ['ann'] } },
+      config: {
+        mode: 'strict',
+        cutover: { url: fresh.url, file: ':memory:', operations: { '*': { share: 90 } }, allow: ['ann'] },
+      },
     });
     expect(sideIn(await gateway.call(QUESTIONS, as('ann')))).toBe('new');
     expect(probes()).toBe(before);

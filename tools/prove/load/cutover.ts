@@ -57,7 +57,10 @@ async function startStampingServer(name: SideName): Promise<StampingServer> {
     const credential = Buffer.from(req.headers.authorization?.slice('Basic '.length) ?? '', 'base64').toString();
     const [user = '', password] = credential.split(':');
     const send = (status: number, body: string) => {
-      res.writeHead(status, { 'content-type': 'application/json;charset=UTF-8', 'content-length': Buffer.byteLength(body) });
+      res.writeHead(status, {
+        'content-type': 'application/json;charset=UTF-8',
+        'content-length': Buffer.byteLength(body),
+      });
       res.end(body);
     };
     served.requests += 1;
@@ -175,7 +178,8 @@ async function drill(group: ProcessGroup, redisPath: string, { seconds, tick }: 
   const returnMs = visibleAt === undefined ? undefined : fresh.lastAskedAt - visibleAt;
   if (onNew === 0) faults.add('the new server served nobody');
   if (returnMs === undefined) faults.add('the failure of the new server never became visible');
-  else if (returnMs > RETURN_MS) faults.add(`the new server was asked for ${Math.round(returnMs)} ms after its failure was visible`);
+  else if (returnMs > RETURN_MS)
+    faults.add(`the new server was asked for ${Math.round(returnMs)} ms after its failure was visible`);
   if (fresh.requests > askedBefore) faults.add('the new server was asked after the return');
   for (const phase of phases) if (phase !== 'returned') faults.add(`a gateway is ${phase} instead of returned`);
   const twice = changedCallers(seen, 2);

@@ -32,9 +32,8 @@ export function Page({ status, shownError, announce }) {
   return html`
     <h1>Cut-over</h1>
     <p>
-      <span class=${`badge ${TONES[data.phase]}`}>${data.phase}</span> to ${data.url}: ${data.decision.reason}${
-        data.decision.by ? `, ${data.decision.by}` : ''
-      }
+      <span class=${`badge ${TONES[data.phase]}`}>${data.phase}</span> to ${data.url}:
+      ${data.decision.reason}${data.decision.by ? `, ${data.decision.by}` : ''}
       ${data.paused && html` <span class="badge bad">new server paused</span>`}
     </p>
     <p id="why" class="muted">
@@ -147,9 +146,10 @@ function Ask({ asking, operations, onDone, onClose }) {
         field(
           'operation',
           'Operation',
-          (more) => html`<select ...${more}>
-            ${operations.map((one) => html`<option value=${one}>${one === '*' ? 'all that read (*)' : one}</option>`)}
-          </select>`,
+          (more) =>
+            html`<select ...${more}>
+              ${operations.map((one) => html`<option value=${one}>${one === '*' ? 'all that read (*)' : one}</option>`)}
+            </select>`,
         )
       }
       ${
