@@ -221,7 +221,7 @@ export const PROOFS: readonly Proof[] = [
       'When a new server fails during a cut-over, the old one serves everybody within a second; no caller changes sides twice, and no page is from the wrong server.',
     tried:
       'A share of 30% over two processes with Redis, of which one restarts; writes; then the new server fails. Each server writes its name into its pages.',
-    files: ['tools/prove/load/cutover.ts', 'test/features/cutover/cutover-fleet.test.ts'],
+    files: ['tools/prove/load/cutover.ts', 'test/features/cutover/cutover-store.test.ts'],
     run: ({ tick }) => cutoverDrill({ seconds: 5, tick }),
   },
   {

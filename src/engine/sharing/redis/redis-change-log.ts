@@ -157,7 +157,8 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
     // Purges and `forget` changes are dropped, because a new lineage has the same effect. What binds callers to an
     // upstream is dropped, too: it holds only where it is known. The number of other changes
     // is limited by the number of operations and documents.
-    for (const [text, { kind }] of waiting) if (kind === 'purge' || kind === 'forget' || kind === 'side') waiting.delete(text);
+    for (const [text, { kind }] of waiting)
+      if (kind === 'purge' || kind === 'forget' || kind === 'side') waiting.delete(text);
     hasLostChanges = true;
   };
 
