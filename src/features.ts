@@ -4,6 +4,7 @@ import { baseline } from './features/baseline/baseline.ts';
 import { changes } from './features/changes/changes.ts';
 import { operatorConsole } from './features/console/console.ts';
 import { cors } from './features/cors/cors.ts';
+import { cutover } from './features/cutover/cutover.ts';
 import { deprecation } from './features/deprecation/deprecation.ts';
 import { learning } from './features/learning/learning.ts';
 import { ledger } from './features/ledger/ledger.ts';
@@ -28,6 +29,7 @@ const list = [
   levels,
   operatorConsole,
   cors,
+  cutover,
   deprecation,
   learning,
   changes,

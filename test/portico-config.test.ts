@@ -15,6 +15,7 @@ const TOP: Record<keyof PorticoConfig, true> = {
   publicOrigin: true,
   listen: true,
   cors: true,
+  cutover: true,
   changes: true,
   deprecation: true,
   adminToken: true,

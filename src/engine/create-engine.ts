@@ -6,6 +6,7 @@ import type { Start } from './load-start.ts';
 import { publicOriginOf } from './model/arrival.ts';
 import { createAsk } from './pipeline/ask-upstream.ts';
 import { toCauseLine } from './privacy/cause-line.ts';
+import { secondSources, withSecondSide } from './second-upstream.ts';
 import { featureServices, joinFeatures } from './run-features.ts';
 import { closeServices, openServices, type Runs, startServices, useServices } from './run-services.ts';
 import { type GivenParts, type InUse, type ServiceContext, SERVICES } from './services.ts';
@@ -93,10 +94,16 @@ export function createEngine(given: GivenParts, features: readonly Feature[]): E
 function compile(context: ServiceContext, features: InUse['features']): InUse {
   const recordTrace = openTraceRecorder(context, features);
   const sources = { ...context, features, recordTrace };
-  const gateway = compileGateway(sources, features.stages);
+  const first = compileGateway(sources, features.stages);
+  const second = features.second && secondSources(sources, features.second);
+  context.revocations.applyToSecond(second?.ownAuthenticator);
+  const gateway =
+    features.second === undefined || second === undefined
+      ? first
+      : withSecondSide(first, compileGateway(second.sources, features.stages), features.second, context.settings);
   const { upstream, sessions, settings } = context;
   const ask = createAsk(upstream, sessions, publicOriginOf(settings.publicOrigin));
-  return { ...sources, gateway, ask, repeater: requestRepeater(context) };
+  return { ...sources, gateway, second: second?.sources, ask, repeater: requestRepeater(context) };
 }
 
 /**
@@ -104,6 +111,7 @@ function compile(context: ServiceContext, features: InUse['features']): InUse {
  * they would stay in memory until evicted.
  */
 function forgetOtherVersions({ gateway, cache }: InUse): void {
-  const versions = new Set([...gateway.plans.values()].map(({ pageVersion }) => pageVersion));
+  const plans = [gateway, gateway.second?.gateway].flatMap((one) => (one === undefined ? [] : [...one.plans.values()]));
+  const versions = new Set(plans.map(({ pageVersion }) => pageVersion));
   cache.retain((key) => versions.has(versionOfKey(key)));
 }

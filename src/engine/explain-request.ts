@@ -5,7 +5,7 @@ import { arrivalOptions, createArrivalReader } from './http/arrival.ts';
 import { requestHeadFault } from './http/malformed.ts';
 import { createAuthorLookup, type FetchJson } from './permissions/ownership.ts';
 import { explain, type ExplainStep } from './pipeline/explain.ts';
-import { compilePlan } from './pipeline/plan.ts';
+import { compilePlan, type Plan } from './pipeline/plan.ts';
 import { type ExplainRequest, type DryRun, dryRunGateway, type Seen, SINK } from './pipeline/dry-run.ts';
 import { stagePlanners } from './pipeline/stage-order.ts';
 import { openTrustingAuthenticator } from './identity/open-authenticator.ts';
@@ -26,6 +26,8 @@ export interface Explained extends PlanSources {
   readonly gateway: CompiledGateway;
   readonly features: RunningFeatures;
   readonly credentialHash: KeyedHash;
+  /** What the gateway in front of the second upstream was compiled from. Undefined if there is only one upstream. */
+  readonly second: PlanSources | undefined;
 }
 
 /**
@@ -43,24 +45,28 @@ function dryRunOf(inUse: Explained): DryRun {
     lookUps.push(target);
     return Promise.resolve(undefined);
   };
-  const sources = withoutEffects(inUse, lookUp);
-  const planners = stagePlanners(stageServices(sources, gateway), features.passive);
   const seen: Seen = {};
   const authenticator = openTrustingAuthenticator(settings, {
     roles: start.roles,
     clock,
     memory: { hash: inUse.credentialHash },
   }).precededBy(verifiersOf(settings, { verifiers: features.passiveVerifiers }));
+  const dryRun = (one: CompiledGateway, of: PlanSources) => {
+    const sources = withoutEffects(of, lookUp);
+    const planners = stagePlanners(stageServices(sources, one), features.passive);
+    const parts = {
+      compile: (plan: Plan) => compilePlan(plan, planners),
+      undocumented: undocumentedPlan(sources, features.passive, one),
+      authenticator,
+    };
+    return dryRunGateway(one, parts, seen);
+  };
+  const { second } = gateway;
   return {
-    gateway: dryRunGateway(
-      gateway,
-      {
-        compile: (plan) => compilePlan(plan, planners),
-        undocumented: undocumentedPlan(sources, features.passive, gateway),
-        authenticator,
-      },
-      seen,
-    ),
+    gateway: {
+      ...dryRun(gateway, inUse),
+      second: second && inUse.second && Object.assign({}, second, { gateway: dryRun(second.gateway, inUse.second) }),
+    },
     async arrive(request) {
       const message = messageOf(request);
       const fault = requestHeadFault(message);
@@ -90,7 +96,7 @@ function dryRunOf(inUse: Explained): DryRun {
 const nothing = () => undefined;
 
 /** Returns services that answer every question as the given services do, but do nothing. */
-function withoutEffects(inUse: Explained, lookUp: FetchJson): PlanSources {
+function withoutEffects(inUse: PlanSources, lookUp: FetchJson): PlanSources {
   const {
     settings,
     start,

@@ -25,6 +25,7 @@ import type { AdminRoute } from './http/admin-route.ts';
 import type { OperatorPage } from './http/operator-page.ts';
 import type { PublicMiddleware } from './http/public-app.ts';
 import type { RequestRepeater } from './pipeline/repeat-request.ts';
+import type { SecondUpstream } from './pipeline/sides.ts';
 import type { FeatureStage, PlannedOperation } from './pipeline/stage.ts';
 import type { Sharing } from './sharing/sharing.ts';
 import type { RunningGateway } from './running-gateway.ts';
@@ -230,6 +231,8 @@ export interface RunningFeature {
   readonly records?: Records;
   /** The levels that differ from the configuration. At most one feature has any. */
   readonly levels?: LevelSource;
+  /** A second upstream that serves a part of the requests. At most one feature has one. */
+  readonly second?: SecondUpstream;
   /** Verifiers of the feature's own credentials. They stand, in order, before the one that `authentication` names. */
   readonly verifiers?: readonly Verifier[];
   /** Verifiers that decide as `verifiers` do, but count nothing, for `portico explain`. By default, `verifiers`. */

@@ -18,6 +18,7 @@ import type { AskUpstream } from './pipeline/ask-upstream.ts';
 import type { CompiledGateway } from './pipeline/compiled-gateway.ts';
 import { joinObservers, type MessageObserver } from './pipeline/message-observer.ts';
 import type { RequestRepeater } from './pipeline/repeat-request.ts';
+import type { SecondUpstream } from './pipeline/sides.ts';
 import type { FeatureStage } from './pipeline/stage.ts';
 import type { ListedService, Runs } from './run-services.ts';
 import type { RunningGateway } from './running-gateway.ts';
@@ -49,6 +50,8 @@ export interface RunningFeatures {
   readonly records: Records | undefined;
   /** The levels that differ from the configuration. Undefined if no feature has any. */
   readonly levels: LevelSource | undefined;
+  /** The second upstream. Undefined if no feature has one. */
+  readonly second: SecondUpstream | undefined;
   /** Returns the features' parts of the admin side. */
   adminRoutes(): readonly AdminRoute[];
   /** The features' pages for operators, in the order of the menu. */
@@ -252,6 +255,7 @@ export function joinFeatures<Context extends FeatureNeeds>(
     }),
     records: running.find(({ records }) => records !== undefined)?.records,
     levels: running.find(({ levels }) => levels !== undefined)?.levels,
+    second: running.find(({ second }) => second !== undefined)?.second,
     adminRoutes: () => running.flatMap(({ adminRoutes = [] }) => adminRoutes),
     pages: running.flatMap(({ pages = [] }) => pages).toSorted((a, b) => a.position - b.position),
     // An async function would keep this object, and with it the configuration, in memory while a file is written.

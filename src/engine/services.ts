@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import type { DestinationStream } from 'pino';
 import type { Clock } from '../lib/clock.ts';
 import { cache, changeFollower, demotions, guard, pageStore, sharedPages } from './cache/services.ts';
+import type { PlanSources } from './compile-gateway.ts';
 import type { Settings } from './config/settings.ts';
 import { metrics } from './gateway-metrics.ts';
 import {
@@ -108,6 +109,8 @@ export interface ServiceContext extends GivenParts, Values {
 export interface InUse extends ServiceContext {
   readonly features: RunningFeatures;
   readonly gateway: CompiledGateway;
+  /** What the gateway in front of the second upstream was compiled from. Undefined if there is only one upstream. */
+  readonly second: PlanSources | undefined;
   /** Passes a finished request's trace to everything that records it. */
   readonly recordTrace: (trace: Trace) => void;
   readonly repeater: RequestRepeater;

@@ -6,7 +6,7 @@ import { packageRoot } from '../../src/lib/package-root.ts';
 const MODULES = ['src/features/*/pages/*.js', 'src/features/console/public/pages/*.js'];
 
 /** The pages that exist only with Redis or with a second server. */
-const OTHERS: ReadonlySet<string> = new Set(['fleet', 'mirror']);
+const OTHERS: ReadonlySet<string> = new Set(['cutover', 'fleet', 'mirror']);
 
 /** The names of the console's pages, as in its menu, except `OTHERS`. */
 export const CONSOLE_PAGES: readonly string[] = globSync(MODULES, { cwd: packageRoot })

@@ -13,6 +13,7 @@ export const EVERY_STAGE = {
   tokens: TOKENS_ON,
   // Everybody can read the files of a checkout.
   readableSecrets: 'allow',
+  cutover: { url: 'http://new.invalid', file: ':memory:', operations: { '*': { share: 0 } } },
   deprecation: {
     entries: [{ operations: ['listIdeas'], since: '2026-01-01', sunset: '2999-01-01', refuseAfterSunset: true }],
   },

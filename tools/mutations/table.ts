@@ -49,6 +49,49 @@ export const MUTATIONS: readonly Mutation[] = [
     test: 'test/gateway/reload.test.ts',
     why: 'a reload applies a configuration with errors',
   },
+  // cutover
+  {
+    file: 'src/engine/second-upstream.ts',
+    find: 'settings: { ...settings, upstream: options }, start: { ...start, address, serviceAuthorization },',
+    replace: 'settings: { ...settings, upstream: options }, start: { ...start, serviceAuthorization },',
+    test: 'test/features/cutover/cutover.test.ts',
+    why: 'pages of one server are served to callers of the other',
+  },
+  {
+    file: 'src/engine/second-upstream.ts',
+    find: 'const authenticator = verifierOf(authentication).asksUpstream',
+    replace: 'const authenticator = Math.random() > 1',
+    test: 'test/features/cutover/cutover.test.ts',
+    why: 'a password that only one server knows opens the other',
+  },
+  {
+    file: 'src/features/cutover/cutover.ts',
+    find: "if (staying !== undefined) return staying === 'new';",
+    replace: '',
+    test: 'test/features/cutover/cutover.test.ts',
+    why: 'a caller reads from the server that has not got the write',
+  },
+  {
+    file: 'src/features/cutover/cutover-routes.ts',
+    find: "by === undefined && 'change' in asked && asked.isForward",
+    replace: "by === 'nobody' && 'change' in asked && asked.isForward",
+    test: 'test/features/cutover/cutover.test.ts',
+    why: 'nobody answers for moving callers to the new server',
+  },
+  {
+    file: 'src/features/cutover/cutover-state.ts',
+    find: 'if (one.phase !== other.phase) return SAFETY[one.phase] > SAFETY[other.phase];',
+    replace: '',
+    test: 'test/features/cutover/cutover-state.test.ts',
+    why: 'a return is lost if somebody raises a share at the same time',
+  },
+  {
+    file: 'src/features/cutover/sample-of.ts',
+    find: 'const isUnknownHere = error === REFUSED;',
+    replace: 'const isUnknownHere = false;',
+    test: 'test/features/cutover/cutover.test.ts',
+    why: 'a new server that knows no accounts keeps its callers',
+  },
   // changes
   {
     file: 'src/features/changes/subscribers.ts',

@@ -1,3 +1,4 @@
+import { cutoverDrill } from './load/cutover.ts';
 import { measureTurns } from './load/event-loop.ts';
 import { holdIdleConnections } from './load/idle-connections.ts';
 import { killUnderLoad } from './load/kill.ts';
@@ -213,6 +214,15 @@ export const PROOFS: readonly Proof[] = [
     tried: 'Two processes restart in turn under load; clients connect to those that are ready.',
     files: ['tools/prove/load/restarts.ts'],
     run: ({ loadSeconds, tick }) => rollingRestart({ seconds: loadSeconds * 2, tick }),
+  },
+  {
+    id: 'cutover',
+    holds:
+      'When a new server fails during a cut-over, the old one serves everybody within a second; no caller changes sides twice, and no page is from the wrong server.',
+    tried:
+      'A share of 30% over two processes with Redis, of which one restarts; writes; then the new server fails. Each server writes its name into its pages.',
+    files: ['tools/prove/load/cutover.ts', 'test/features/cutover/cutover-store.test.ts'],
+    run: ({ tick }) => cutoverDrill({ seconds: 5, tick }),
   },
   {
     id: 'overloaded-upstream',

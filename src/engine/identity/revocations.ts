@@ -25,6 +25,8 @@ export interface Revocations {
   readonly mayTrust: ((verifiedAt: number) => boolean) | undefined;
   /** Sets the credential memory to which other gateways' revocations are applied. */
   applyTo(memory: CredentialMemory): void;
+  /** Sets a further memory to which they are applied: that of a second upstream. Undefined if there is none. */
+  applyToSecond(memory: CredentialMemory | undefined): void;
 }
 
 /** The value of `caller` in a change that applies to all callers. */
@@ -43,6 +45,11 @@ export function createRevocations(
   const key = keyedHash('callers');
   const tags = createLruMap<string, string>(MAX_TAGS);
   let memory: CredentialMemory | undefined;
+  let second: CredentialMemory | undefined;
+  const expire = (matches: (name: string) => boolean) => {
+    memory?.expireCallers(matches);
+    second?.expireCallers(matches);
+  };
 
   const tagOf = (name: string) => {
     const known = tags.get(name);
@@ -52,14 +59,14 @@ export function createRevocations(
     tags.set(name, tag);
     return tag;
   };
-  const expireAll = () => memory?.expireCallers(() => true);
+  const expireAll = () => expire(() => true);
 
   changes.listen({
     apply(change) {
       if (change.kind !== 'forget') return;
       const id = key.id();
       if (id !== undefined && change.caller.startsWith(`${id}:`)) {
-        memory?.expireCallers((name) => tagOf(name) === change.caller);
+        expire((name) => tagOf(name) === change.caller);
         return;
       }
       expireAll();
@@ -79,5 +86,6 @@ export function createRevocations(
     },
     mayTrust: changes.canMiss ? mayServe : undefined,
     applyTo: (next) => void (memory = next),
+    applyToSecond: (next) => void (second = next),
   };
 }

@@ -13,6 +13,11 @@ export type SharedChange =
   | { readonly kind: 'forget'; readonly caller: string }
   /** A document shared by the gateways has changed and must be read again. */
   | { readonly kind: 'reread'; readonly document: string }
+  /**
+   * A caller stays with one of two upstreams for as long as the decision with this number holds. `caller` is a keyed hash
+   * of the caller's name, and `side` is the name of the upstream.
+   */
+  | { readonly kind: 'side'; readonly caller: string; readonly side: string; readonly decision: number }
   | BaselineChange;
 
 /** A change to the baseline. An operator has used the console to accept a violation or to withdraw its acceptance. */

@@ -137,6 +137,12 @@ type Verdicts = {
   [Name in JudgedName]?: (Name extends keyof LongVerdicts ? LongVerdicts[Name] : CheckVerdict) | undefined;
 };
 
+/** One of two upstreams. The engine knows it only by its name. */
+export interface Side {
+  readonly name: string;
+  readonly isSecond: boolean;
+}
+
 /**
  * A record of how one request was handled. It is the only source for logs, metrics, the ledger and reports. Each stage
  * sets its own properties.
@@ -161,6 +167,8 @@ export interface Trace extends Verdicts {
    * The principal's name. It appears only in logs that may contain names. Everywhere else, it is replaced with a tag.
    */
   caller?: string | undefined;
+  /** The upstream that serves the request. Undefined unless a feature uses a second one. */
+  side?: Side | undefined;
   /** How the request was forwarded. Undefined if it was not forwarded. */
   route?: 'plan' | 'passthrough' | undefined;
   cache?: CacheTrace | undefined;
@@ -227,6 +235,7 @@ export function createTrace(
     violations: [],
     operation: undefined,
     caller: undefined,
+    side: undefined,
     route: undefined,
     authentication: undefined,
     undocumented: undefined,
@@ -277,6 +286,7 @@ export function comparisonTrace(request: Trace, violations: readonly Violation[]
   trace.violations.push(...violations);
   trace.operation = request.operation;
   trace.caller = request.caller;
+  trace.side = request.side;
   trace.upstream = request.upstream;
   trace.background = true;
   trace.comparison = true;

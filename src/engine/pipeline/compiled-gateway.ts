@@ -8,6 +8,7 @@ import type { Permissions } from '../permissions/compile-permissions.ts';
 import type { Grants } from '../permissions/decide.ts';
 import type { MessageObserver } from './message-observer.ts';
 import type { Plan } from './plan.ts';
+import type { SideChoice } from './sides.ts';
 import type { Targets } from './targets.ts';
 import type { UndocumentedPlan } from './undocumented/plan.ts';
 import type { SuggestPath } from './undocumented/suggest-path.ts';
@@ -54,4 +55,18 @@ export interface CompiledGateway {
   /** The `WWW-Authenticate` header of a 401 response. */
   readonly challenge: string;
   readonly clock: Clock;
+  /** What serves a part of the requests from a second upstream. Undefined if there is only one. */
+  readonly second?: SecondSide | undefined;
+}
+
+/** The gateway in front of the second upstream. */
+export interface SecondSide extends SideChoice {
+  /**
+   * Compiled like the first gateway, but with everything that is known about the second upstream in place of what is
+   * known about the first: its address, connections, circuit, sessions, verified credentials and authors. Page versions
+   * contain the address, so neither stored pages nor page counts nor fetches in progress are shared.
+   */
+  readonly gateway: CompiledGateway;
+  /** Returns the name in a credential, before it is verified. `later` means that only its verification tells the name. */
+  claimedName(authorization: string | undefined): { readonly name: string | undefined } | 'later';
 }

@@ -6,7 +6,7 @@ import type { Principal } from '../model/principal.ts';
 import type { Trace } from '../model/trace.ts';
 import type { AuthenticationInput, AuthenticationResult } from '../identity/create-authenticator.ts';
 import type { Exchange, KnownRequest } from './exchange.ts';
-import type { CompiledGateway } from './compiled-gateway.ts';
+import type { CompiledGateway, SecondSide } from './compiled-gateway.ts';
 import type { Plan } from './plan.ts';
 import type { Reply } from './reply.ts';
 import { hasAcceptedCredential, isAwaitingResponse } from './permission-verdict.ts';
@@ -29,6 +29,40 @@ export interface Dispatched {
  * learn` all use this function.
  */
 export function dispatch(
+  gateway: CompiledGateway,
+  arrival: Arrival,
+  trace: Trace,
+  clientGone?: () => Cancellation,
+): Dispatched | Promise<Dispatched> {
+  const { second } = gateway;
+  return second === undefined
+    ? dispatchTo(gateway, arrival, trace, clientGone)
+    : dispatchToSide(gateway, second, arrival, trace, clientGone);
+}
+
+/** Passes a request to the gateway in front of the upstream that serves it. */
+function dispatchToSide(
+  gateway: CompiledGateway,
+  second: SecondSide,
+  arrival: Arrival,
+  trace: Trace,
+  clientGone?: () => Cancellation,
+): Dispatched | Promise<Dispatched> {
+  const { plan } = gateway.targets.resolve(arrival);
+  if (plan !== undefined) trace.operation = plan.operation.id;
+  const proceed = (name: string | undefined) => {
+    const isSecond = second.usesSecond({ arrival, operation: plan?.operation, name });
+    trace.side = isSecond ? second.sides.second : second.sides.first;
+    return dispatchTo(isSecond ? second.gateway : gateway, arrival, trace, clientGone);
+  };
+  const claimed = second.claimedName(arrival.authorization);
+  if (claimed !== 'later') return proceed(claimed.name);
+  // Verifiers of features do not ask an upstream, so both gateways come to the same result.
+  const principal = authenticate(gateway, arrival, trace, plan);
+  return principal instanceof Promise ? principal.then(({ name }) => proceed(name)) : proceed(principal.name);
+}
+
+function dispatchTo(
   gateway: CompiledGateway,
   arrival: Arrival,
   trace: Trace,

@@ -44,7 +44,7 @@ const OUTCOMES = { ok: true, refused: true, timeout: true, failed: true, skipped
   RedisOutcome,
   true
 >;
-const KINDS = { purge: true, demote: true, forget: true, reread: true, baseline: true } satisfies Record<
+const KINDS = { purge: true, demote: true, forget: true, reread: true, side: true, baseline: true } satisfies Record<
   SharedChange['kind'],
   true
 >;

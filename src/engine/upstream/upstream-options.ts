@@ -16,7 +16,7 @@ type UpstreamCredentials =
     };
 
 /** The value of the `upstream.probe` configuration key. */
-interface ProbeOptions {
+export interface ProbeOptions {
   /** The path and query of the probes, relative to the base address. Undefined if no probes are sent. */
   readonly path?: string;
   readonly intervalSeconds: number;

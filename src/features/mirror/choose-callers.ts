@@ -1,9 +1,6 @@
-import { createHmac } from 'node:crypto';
 import { canonicalName } from '../../engine/model/caller-name.ts';
 import { type Principal, countedAs, verifiedAudience } from '../../engine/model/principal.ts';
-import { boundedMemo } from '../../lib/bounded-maps.ts';
-
-const MAX_REMEMBERED = 4_096;
+import { stableNumbers } from '../../lib/stable-numbers.ts';
 
 /** Somebody whose conversation is mirrored as a whole, or not at all. */
 type Conversation = { readonly principal: Principal; readonly arrival: { readonly clientAddress: string } };
@@ -22,9 +19,5 @@ export function conversationOf({ principal, arrival }: Conversation): string {
  * Returns a number for each caller, from 0 to 1. A caller has the same number on all gateways and after a restart, and
  * nobody can tell the caller from the number.
  */
-export function createCallerNumbers(seed: string): (conversation: string) => number {
-  return boundedMemo(MAX_REMEMBERED, (name: string) => {
-    const digest = createHmac('sha256', `portico mirror ${seed}`).update(name).digest();
-    return digest.readUInt32BE(0) / 2 ** 32;
-  });
-}
+export const createCallerNumbers = (seed: string): ((conversation: string) => number) =>
+  stableNumbers(`portico mirror ${seed}`);

@@ -14,6 +14,7 @@ export const NOT_MADE = [
   'caller not chosen',
   'stored page',
   'shared response',
+  'other server',
   'credential',
   'id without a counterpart',
   'queue full',

@@ -223,6 +223,8 @@ export const mirror = {
       messages: {
         response(exchange, operation, { status, mediaType, bytes }) {
           if (operation.method !== 'GET' || exchange.arrival.method !== 'GET') return;
+          // Another server has sent this response: the mirrored one, or one that the results do not concern.
+          if (exchange.trace.side?.isSecond === true) return;
           NOTED.set(exchange.trace, { exchange, operation, answer: { status, mediaType, body: bytes } });
         },
       },
@@ -327,6 +329,7 @@ function leaveOutUnnoted(cell: Parameters<MirrorCounts['notMade']>[0], trace: Tr
     return counts.notMade(cell, 'stored page');
   if (cache?.status === 'coalesced') return counts.notMade(cell, 'shared response');
   if (upstream === undefined) return undefined;
+  if (trace.side?.isSecond === true) return counts.notMade(cell, 'other server');
   counts.notComparable(
     cell,
     upstream.status === undefined ? 'old server: no response' : 'old server: response not read',

@@ -20,6 +20,7 @@ const NOT_IN_OBSERVE_MODE = [
   'refuse-disabled',
   'refuse-duplicate',
   'rewrite-addresses',
+  'stay-with-server',
 ];
 
 /** Returns the names of all stages in the operations' plans. */

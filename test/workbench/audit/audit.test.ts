@@ -216,6 +216,10 @@ const ROWS: Readonly<Record<string, readonly [risky: Situation, fixed: Situation
     { config: strict({ deprecation: { entries: [{ ...ENDED, refuseAfterSunset: false }] } }) },
     { config: strict({ deprecation: { entries: [{ ...ENDED, refuseAfterSunset: true }] } }) },
   ],
+  'cutover-in-the-clear': [
+    { config: strict({ cutover: { url: 'http://qa-new.example.org', operations: { '*': {} } } }) },
+    { config: strict({ cutover: { url: 'https://qa-new.example.org', operations: { '*': {} } } }) },
+  ],
   'cors-in-the-clear': [
     { config: strict({ cors: { origins: ['http://app.example.org'] } }) },
     { config: strict({ cors: { origins: ['https://app.example.org', 'http://localhost:3000'] } }) },

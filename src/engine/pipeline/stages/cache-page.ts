@@ -90,6 +90,7 @@ function createCachePageHandler(planned: StoredOperation, services: CachePageSer
     const { requestId, traceparent, method } = exchange.trace;
     const trace = createTrace({ requestId, traceparent, method, startedAt: services.clock() });
     trace.operation = operation.id;
+    trace.side = exchange.trace.side;
     trace.background = true;
     work({ ...exchange, trace, clientGone: undefined })
       .catch((error: unknown) => {

@@ -154,9 +154,11 @@ export function openRedisChangeLog(parts: ChangeLogParts): RedisChangeLog {
   const queue = (change: SharedChange) => {
     waiting.set(JSON.stringify(change), change);
     if (waiting.size <= MAX_WAITING) return;
-    // Purges and `forget` changes are dropped, because a new lineage has the same effect. The number of other changes
+    // Purges and `forget` changes are dropped, because a new lineage has the same effect. What binds callers to an
+    // upstream is dropped, too: it holds only where it is known. The number of other changes
     // is limited by the number of operations and documents.
-    for (const [text, { kind }] of waiting) if (kind === 'purge' || kind === 'forget') waiting.delete(text);
+    for (const [text, { kind }] of waiting)
+      if (kind === 'purge' || kind === 'forget' || kind === 'side') waiting.delete(text);
     hasLostChanges = true;
   };
 
@@ -335,11 +337,13 @@ function toChange(text: string): SharedChange | undefined {
     return undefined;
   }
   if (!isPlainObject(change)) return undefined;
-  const { kind, tags, operation, caller, document, fingerprint, at } = change;
+  const { kind, tags, operation, caller, document, fingerprint, at, side, decision } = change;
   if (kind === 'purge' && tags === 'all') return { kind, tags };
   if (kind === 'purge' && Array.isArray(tags) && tags.every(isText)) return { kind, tags };
   if (kind === 'demote' && isText(operation)) return { kind, operation };
   if (kind === 'forget' && isText(caller)) return { kind, caller };
+  if (kind === 'side' && isText(caller) && isText(side) && typeof decision === 'number')
+    return { kind, caller, side, decision };
   if (kind === 'reread' && isText(document)) return { kind, document };
   if (kind === 'baseline' && isFingerprint(fingerprint) && typeof at === 'number') {
     if (change['accepted'] === null) return { kind, fingerprint, accepted: null, at };

@@ -1,0 +1,56 @@
+import type { Principal } from '../../engine/model/principal.ts';
+import type { Trace } from '../../engine/model/trace.ts';
+import type { Arrival } from '../../engine/model/arrival.ts';
+import type { FeatureStage, Handler } from '../../engine/pipeline/stage.ts';
+
+/** Whoever has sent a write. */
+export interface Writer {
+  readonly trace: Trace;
+  readonly principal: Pick<Principal, 'name'>;
+  readonly arrival: Pick<Arrival, 'method' | 'clientAddress'>;
+}
+
+const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Returns whether a method only reads. */
+export const isSafe = (method: string): boolean => SAFE.has(method);
+
+/**
+ * Makes a caller stay with the server that has got a write of the caller, before the caller has the response. `wrote`
+ * resolves once all gateways can know it.
+ */
+export function stayWithServer(wrote: (writer: Writer) => Promise<void> | undefined): FeatureStage {
+  const stage =
+    <E extends Writer>(next: Handler<E>): Handler<E> =>
+    async (exchange) => {
+      try {
+        return await next(exchange);
+      } finally {
+        // Whatever the server has responded, it may have done what was asked.
+        const { upstream, failure } = exchange.trace;
+        if (upstream !== undefined || failure !== undefined) await wrote(exchange);
+      }
+    };
+  return {
+    name: NAME,
+    before: 'purge-tags',
+    plan: ({ operation, transparent }) => (transparent || isSafe(operation.method) ? undefined : stage),
+    planUndocumented: ({ transparent }) =>
+      transparent
+        ? undefined
+        : (next) => {
+            const writes = stage(next);
+            return (exchange) => (isSafe(exchange.arrival.method) ? next(exchange) : writes(exchange));
+          },
+  };
+}
+
+const NAME = 'stay-with-server';
+
+/** The stage without effects, for explanations. */
+export const PASSIVE_STAGE: FeatureStage = {
+  name: NAME,
+  before: 'purge-tags',
+  plan: ({ operation, transparent }) => (transparent || isSafe(operation.method) ? undefined : (next) => next),
+  planUndocumented: ({ transparent }) => (transparent ? undefined : (next) => next),
+};

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type CutoverState,
+  type Decision,
+  FIRST,
+  inForceAt,
+  latestOf,
+  mergeStates,
+  stateFrom,
+  stateJson,
+} from '../../../src/features/cutover/cutover-state.ts';
+
+const decision = (more: Partial<Decision>): Decision => ({ ...FIRST, number: 1, reason: 'INC-17', ...more });
+const state = (...decisions: Decision[]): CutoverState => ({ server: 'https://qa-new.example.org', decisions });
+/** Merges in both directions, which must have the same result. */
+const merged = (one: CutoverState, other: CutoverState) => {
+  const found = latestOf(mergeStates(one, other));
+  expect(latestOf(mergeStates(other, one))).toEqual(found);
+  return found;
+};
+
+describe('of the decisions of two gateways', () => {
+  it('the later one counts', () => {
+    const later = decision({ number: 3, phase: 'running' });
+    expect(merged(state(decision({ number: 2, phase: 'returned' })), state(later))).toEqual(later);
+  });
+
+  it('made at the same time, the one that moves fewer callers counts', () => {
+    const returned = decision({ phase: 'returned' });
+    const more = decision({ shares: { '*': 60 } });
+    const fewer = decision({ shares: { '*': 20 } });
+    expect(merged(state(returned), state(more))).toEqual(returned);
+    expect(merged(state(decision({ phase: 'frozen' })), state(more)).phase).toBe('frozen');
+    expect(merged(state(more), state(fewer))).toEqual(fewer);
+  });
+
+  it('that say the same in other words, both gateways choose the same', () => {
+    merged(state(decision({ reason: 'errors: 20 of 20' })), state(decision({ reason: 'errors: 21 of 22' })));
+  });
+});
+
+describe('a decision', () => {
+  it('applies from its instant on, and until then the one before does', () => {
+    const [before, next] = [decision({ appliesAt: 100 }), decision({ number: 2, appliesAt: 300 })];
+    const both = state(next, before);
+    expect([50, 100, 299, 300].map((at) => inForceAt(both, at).number)).toEqual([0, 1, 1, 2]);
+  });
+
+  it('is the same after it was stored', () => {
+    const one = state(decision({ phase: 'frozen', shares: { '*': 12.5 }, by: 'ann', from: '::1', exceededAt: 7 }));
+    expect(stateFrom(JSON.parse(JSON.stringify(stateJson(one))))).toEqual(one);
+  });
+
+  it.each([
+    [{ phase: 'gone' }, /phase/],
+    [{ number: -1 }, /number/],
+    [{ shares: { '*': 101 } }, /percentages/],
+    [{ reason: 'password=hunter2secret' }, /reason/],
+    [{ at: 'yesterday' }, /instant/],
+  ])('is refused if it is wrong: %j', (wrong, message) => {
+    const json = stateJson(state(decision({})));
+    const given = { ...json, decisions: [{ ...json.decisions[0], ...wrong }] };
+    expect(() => stateFrom(given)).toThrow(message);
+  });
+});

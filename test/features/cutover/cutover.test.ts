@@ -1,0 +1,343 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { ClientResponse } from '../../builders/call.ts';
+import { exampleResponse } from '../../builders/example-response.ts';
+import { type FakeHandler, type FakeUpstream, startFakeUpstream } from '../../builders/fake-upstream.ts';
+import { knowing, PROBE } from '../../builders/knowing-upstream.ts';
+import { EXAMPLE_IDS, operationOf } from '../../builders/operations.ts';
+import { tempFolder } from '../../builders/temp-folder.ts';
+import { createTestClock, type TestClock } from '../../builders/test-clock.ts';
+import { startTestGateway, type TestGateway } from '../../builders/test-gateway.ts';
+import { eventually } from '../../builders/until.ts';
+
+const TOKEN = 'the-admin-token';
+const bearer = { Authorization: `Bearer ${TOKEN}` };
+const QUESTIONS = '/services/v2/question.json';
+const IDEAS = '/services/v2/idea.json';
+const FAVORITE = operationOf('unmarkFavorite').target(EXAMPLE_IDS);
+/** Enough callers that some are on each side of any share. */
+const CALLERS = Array.from(
+  { length: 40 },
+  (_, index) => `caller${String.fromCodePoint(97 + (index % 26))}${'x'.repeat(Math.floor(index / 26))}`,
+);
+
+/** A server that writes its name into each page. */
+const stamped =
+  (name: string, respond: FakeHandler = exampleResponse): FakeHandler =>
+  async (request, response) => {
+    const given = await respond(request, response);
+    const { json } = given ?? {};
+    if (given === undefined || typeof json !== 'object' || json === null || !('list' in json)) return given;
+    return { ...given, json: { ...json, name } };
+  };
+
+let old: FakeUpstream;
+let fresh: FakeUpstream;
+let clock: TestClock;
+beforeEach(async () => {
+  old = await startFakeUpstream(knowing(stamped('old')));
+  fresh = await startFakeUpstream(knowing(stamped('new')));
+  clock = createTestClock();
+});
+
+const start = (cutover: object, config: object = {}): Promise<TestGateway> =>
+  startTestGateway({
+    upstream: old,
+    clock,
+    real: true,
+    env: { PORTICO_ADMIN_TOKEN: TOKEN },
+    config: {
+      mode: 'strict',
+      auditTrail: { file: ':memory:' },
+      ...config,
+      cutover: { url: fresh.url, file: ':memory:', ...cutover },
+    },
+  });
+
+const as = (user: string) => ({ user, password: user });
+/** Returns the server that a page is from. */
+const sideIn = ({ status, json }: ClientResponse): string =>
+  status === 200 ? String((json as { readonly name?: string }).name) : `status ${status}`;
+const sidesOf = async (gateway: TestGateway, target = QUESTIONS): Promise<Record<string, string>> =>
+  Object.fromEntries(
+    await Promise.all(CALLERS.map(async (user) => [user, sideIn(await gateway.call(target, as(user)))] as const)),
+  );
+const countOf = (sides: Readonly<Record<string, string>>, side: string) =>
+  Object.values(sides).filter((one) => one === side).length;
+const post = (gateway: TestGateway, path: string, body: object) =>
+  gateway.admin(`/cutover/${path}`, { method: 'POST', headers: bearer, body });
+const set = (gateway: TestGateway, share: number, operation = '*') =>
+  post(gateway, 'set', { operation, share, by: 'ann' });
+
+describe('a share of the callers', () => {
+  it('is served by the new server, always the same ones, in all operations', async () => {
+    const gateway = await start({ operations: { '*': { share: 50 } } });
+    const sides = await sidesOf(gateway);
+    expect(countOf(sides, 'new')).toBeGreaterThan(8);
+    expect(countOf(sides, 'old')).toBeGreaterThan(8);
+    expect(countOf(sides, 'new') + countOf(sides, 'old')).toBe(CALLERS.length);
+    expect(await sidesOf(gateway, IDEAS)).toEqual(sides);
+    // These are stored pages.
+    expect(await sidesOf(gateway)).toEqual(sides);
+    const another = await start({ operations: { '*': { share: 50 } } });
+    expect(await sidesOf(another)).toEqual(sides);
+  });
+
+  it('only grows when it is raised, and only shrinks when it is lowered', async () => {
+    const gateway = await start({ operations: { '*': { share: 10 } } });
+    let before = await sidesOf(gateway);
+    for (const share of [30, 60, 100, 60, 30, 0]) {
+      expect((await set(gateway, share)).json).toMatchObject({ stored: true });
+      const sides = await sidesOf(gateway);
+      const moved = new Set(CALLERS.filter((user) => sides[user] !== before[user]).map((user) => sides[user]));
+      expect(moved.size).toBeLessThan(2);
+      before = sides;
+    }
+    expect(countOf(before, 'old')).toBe(CALLERS.length);
+  });
+
+  it('can be another one for an operation, and operations that are not listed stay', async () => {
+    const gateway = await start({ operations: { listQuestions: { share: 100 } } });
+    expect(sideIn(await gateway.call(QUESTIONS, as('ann')))).toBe('new');
+    expect(sideIn(await gateway.call(IDEAS, as('ann')))).toBe('old');
+  });
+
+  it('does not apply to callers in the lists', async () => {
+    const gateway = await start({ operations: { '*': { share: 50 } }, allow: CALLERS.slice(0, 20), deny: ['CallerZ'] });
+    const sides = await sidesOf(gateway);
+    expect(CALLERS.slice(0, 20).map((user) => sides[user])).toEqual(CALLERS.slice(0, 20).map(() => 'new'));
+    expect(sides['callerz']).toBe('old');
+  });
+});
+
+describe('what is known of a server', () => {
+  it('is not known of the other one: stored pages, page counts, and fetches in progress', async () => {
+    // The new server has more pages than the old one.
+    const more = stamped('new', (request) => {
+      const page = Number(request.query.get('page') ?? 1);
+      return { json: { ...(exampleResponse(request).json as object), page, pageCount: 9 } };
+    });
+    fresh.handler = knowing(more);
+    const gateway = await start({ operations: { '*': { share: 0 } } });
+    expect(sideIn(await gateway.call(QUESTIONS, as('ann')))).toBe('old');
+    await set(gateway, 100);
+    const page = await gateway.call(QUESTIONS, as('ann'));
+    expect([sideIn(page), page.headers['cache-status']]).toEqual(['new', expect.stringContaining('fwd=miss')]);
+    await set(gateway, 0);
+    const stored = await gateway.call(QUESTIONS, as('ann'));
+    expect([sideIn(stored), stored.headers['cache-status']]).toEqual(['old', expect.stringContaining('hit')]);
+    expect((await gateway.call(`${QUESTIONS}?page=3`, as('ann'))).status).toBe(400);
+    await set(gateway, 100);
+    expect((await gateway.call(`${QUESTIONS}?page=3`, as('ann'))).status).toBe(200);
+    await set(gateway, 0);
+    expect((await gateway.call(`${QUESTIONS}?page=3`, as('ann'))).status).toBe(400);
+  });
+
+  it('includes whose password is right', async () => {
+    const gateway = await start({ operations: { '*': { share: 0 } } });
+    expect((await gateway.call(QUESTIONS, as('ann'))).status).toBe(200);
+    const respond = fresh.handler;
+    fresh.handler = (request, response) =>
+      request.path === PROBE ? { status: 401, json: { error: 'Bad credentials' } } : respond(request, response);
+    await set(gateway, 100);
+    expect((await gateway.call(QUESTIONS, as('ann'))).status).toBe(401);
+    await set(gateway, 0);
+    expect((await gateway.call(QUESTIONS, as('ann'))).status).toBe(200);
+  });
+});
+
+describe('a caller who writes', () => {
+  const mover = { operations: { '*': { share: 100 } } };
+
+  it('stays with the server that has got the write, until the next step', async () => {
+    const gateway = await start(mover);
+    expect(sideIn(await gateway.call(QUESTIONS, as('ann')))).toBe('new');
+    expect((await gateway.call(FAVORITE, { method: 'PUT', ...as('ann') })).status).toBe(200);
+    expect(old.requests.some(({ method }) => method === 'PUT')).toBe(true);
+    expect(sideIn(await gateway.call(QUESTIONS, as('ann')))).toBe('old');
+    expect(sideIn(await gateway.call(IDEAS, { user: 'Ann', password: 'ann' }))).toMatch('status 401');
+    expect(sideIn(await gateway.call(QUESTIONS, as('bob')))).toBe('new');
+    await set(gateway, 90);
+    await set(gateway, 100);
+    expect(sideIn(await gateway.call(QUESTIONS, as('ann')))).toBe('new');
+  });
+
+  it('writes to the new server only if the operation is listed', async () => {
+    const gateway = await start({
+      operations: { '*': { share: 0 }, unmarkFavorite: { share: 100, writes: true } },
+    });
+    expect(sideIn(await gateway.call(QUESTIONS, as('ann')))).toBe('old');
+    await gateway.call(FAVORITE, { method: 'PUT', ...as('ann') });
+    expect(fresh.requests.some(({ method }) => method === 'PUT')).toBe(true);
+    expect(sideIn(await gateway.call(QUESTIONS, as('ann')))).toBe('new');
+    expect(sideIn(await gateway.call(QUESTIONS, as('bob')))).toBe('old');
+  });
+
+  it('still stays after a restart, and the shares still are as they were set', async () => {
+    const file = join(tempFolder(), 'cutover.json');
+    const first = await start({ operations: { '*': { share: 0 } }, file });
+    await set(first, 100);
+    await first.call(FAVORITE, { method: 'PUT', ...as('carol') });
+    await first.close();
+    expect(readFileSync(file, 'utf8')).not.toContain('carol');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const second = await start({ operations: { '*': { share: 0 } }, file });
+    expect(sideIn(await second.call(QUESTIONS, as('carol')))).toBe('old');
+    expect(sideIn(await second.call(QUESTIONS, as('bob')))).toBe('new');
+  });
+});
+
+describe('the cut-over returns by itself', () => {
+  const RETURN = { minimum: 20, windowSeconds: 60 };
+  /** Requests pages that are not stored, as callers whom the new server serves. */
+  const load = async (gateway: TestGateway, count: number) => {
+    for (let index = 0; index < count; index += 1)
+      await gateway.call(`${QUESTIONS}?page=1&sort=s${random()}`, as('ann'));
+  };
+  const phaseOf = async (gateway: TestGateway) =>
+    ((await gateway.admin('/cutover', { headers: bearer })).json as unknown as { readonly phase: string }).phase;
+  let counter = 0;
+  const random = () => (counter += 1);
+
+  it('when the new server fails, with the exchange with which this is certain', async () => {
+    const gateway = await start({ operations: { '*': { share: 100 } }, return: RETURN });
+    fresh.handler = knowing(() => ({ status: 500, json: { error: 'broken' } }));
+    await load(gateway, 19);
+    expect(await phaseOf(gateway)).toBe('running');
+    await load(gateway, 1);
+    await eventually(async () => (await phaseOf(gateway)) === 'returned');
+    expect(sideIn(await gateway.call(QUESTIONS, as('ann')))).toBe('old');
+    expect(await gateway.metric('portico_cutover_exceeded_total{limit="errors"}')).toBe(1);
+    expect(await gateway.metric('portico_cutover_phase{phase="returned"}')).toBe(1);
+    const { json } = await gateway.admin('/audit', { headers: bearer });
+    expect((json as unknown as { readonly entries: readonly object[] }).entries[0]).toMatchObject({
+      action: 'cut-over returned',
+      actor: 'portico',
+      after: { phase: 'returned', reason: expect.stringContaining('20 of 20') as string },
+    });
+  });
+
+  it('when its responses violate the contract', async () => {
+    const gateway = await start({ operations: { '*': { share: 100 } }, return: RETURN });
+    fresh.handler = knowing((request) => ({
+      json: { ...(exampleResponse(request).json as object), totalCount: 'many' },
+    }));
+    await load(gateway, 20);
+    await eventually(async () => (await phaseOf(gateway)) === 'returned');
+    expect(await gateway.metric('portico_cutover_exceeded_total{limit="violations"}')).toBe(1);
+  });
+
+  it('when it does not know callers whom the old server knows', async () => {
+    const gateway = await start({ operations: { '*': { share: 0 } }, return: RETURN });
+    await sidesOf(gateway);
+    fresh.handler = () => ({ status: 401, json: { error: 'Bad credentials' } });
+    await set(gateway, 100);
+    await sidesOf(gateway);
+    await eventually(async () => (await phaseOf(gateway)) === 'returned');
+    expect(await gateway.metric('portico_cutover_exceeded_total{limit="refusals"}')).toBe(1);
+  });
+
+  it('or is only frozen, if that is configured', async () => {
+    const gateway = await start({
+      operations: { '*': { share: 50 } },
+      return: { ...RETURN, action: 'freeze' },
+      allow: ['ann'],
+    });
+    fresh.handler = knowing(() => ({ status: 500, json: { error: 'broken' } }));
+    await load(gateway, 20);
+    await eventually(async () => (await phaseOf(gateway)) === 'frozen');
+    expect((await set(gateway, 60)).json).toMatchObject({ error: expect.stringContaining('resume it') as string });
+    expect((await set(gateway, 40)).status).toBe(200);
+  });
+
+  it('but not because of a failure that the old server has, too', async () => {
+    const gateway = await start({ operations: { '*': { share: 0 } }, return: RETURN });
+    const broken = knowing(() => ({ status: 500, json: { error: 'broken' } }));
+    old.handler = broken;
+    fresh.handler = broken;
+    await load(gateway, 20);
+    await set(gateway, 100);
+    await load(gateway, 30);
+    expect(await phaseOf(gateway)).toBe('running');
+  });
+});
+
+describe('an operator', () => {
+  it('needs a name to move callers forward, and to resume, but not to return', async () => {
+    const gateway = await start({ operations: { '*': { share: 10 } } });
+    expect((await post(gateway, 'set', { operation: '*', share: 20 })).json).toMatchObject({ field: 'by' });
+    expect((await post(gateway, 'set', { operation: '*', share: 5 })).status).toBe(200);
+    expect((await post(gateway, 'return', {})).status).toBe(200);
+    expect((await post(gateway, 'resume', {})).json).toMatchObject({ field: 'by' });
+    expect((await post(gateway, 'resume', { by: 'ann', reason: 'INC-17 is over' })).json).toMatchObject({
+      decision: { phase: 'running', shares: { '*': 5 }, by: 'ann', reason: 'INC-17 is over' },
+    });
+  });
+
+  it.each([
+    ['set', { operation: 'listNothing', share: 1, by: 'ann' }, 'operation'],
+    ['set', { operation: '*', share: 101, by: 'ann' }, 'share'],
+    ['set', { operation: '*', share: 20, by: 'a\nb' }, 'by'],
+    ['return', { reason: 'password=hunter2secret' }, 'reason'],
+  ])('is told what is wrong: %s %j', async (path, body, field) => {
+    const gateway = await start({ operations: { '*': { share: 10 } } });
+    const refused = await post(gateway, path, body);
+    expect([refused.status, (refused.json as { field?: string }).field]).toEqual([400, field]);
+  });
+
+  it('sees in an explanation, in the log and, if configured, in responses who serves whom', async () => {
+    const gateway = await start({ operations: { '*': { share: 100 } }, sideHeader: true, deny: ['bob'] });
+    const response = await gateway.call(QUESTIONS, { ...as('ann'), headers: { 'X-Request-Id': 'side-1' } });
+    expect(response.headers['x-portico-side']).toBe('new');
+    expect(await gateway.lineOf('side-1')).toMatchObject({ side: 'new' });
+    const explain = async (user: string) =>
+      (await gateway.gateway.explain({ method: 'GET', target: QUESTIONS, as: user })).find(
+        ({ name }) => name === 'side',
+      )?.text;
+    expect(await explain('ann')).toMatch(/^new: the caller comes after .*% of the callers, and the share is 100%$/);
+    expect(await explain('bob')).toBe('old: the caller is in deny');
+    const quiet = await start({ operations: { '*': { share: 100 } } });
+    expect((await quiet.call(QUESTIONS, as('ann'))).headers['x-portico-side']).toBeUndefined();
+  });
+});
+
+describe('the rule', () => {
+  it('raises the share when its time has come, the new server has served enough, and nothing is wrong', async () => {
+    const steps = [{ share: 100, afterSeconds: 600, minimum: 5 }];
+    const gateway = await start({ operations: { '*': { share: 10 } }, allow: ['ann'], steps });
+    const status = async () =>
+      (await gateway.admin('/cutover', { headers: bearer })).json as unknown as {
+        decision: { shares: object; cause: string };
+      };
+    for (let index = 0; index < 6; index += 1) await gateway.call(`${QUESTIONS}?sort=a${index}`, as('ann'));
+    expect((await status()).decision).toMatchObject({ shares: {} });
+    clock.advance(601);
+    await gateway.call(`${QUESTIONS}?sort=b`, as('ann'));
+    await eventually(async () => (await status()).decision.cause === 'rule');
+    expect((await status()).decision).toMatchObject({ shares: { '*': 100 } });
+  });
+});
+
+describe('the gateway', () => {
+  it('has one upstream in observe mode', async () => {
+    const gateway = await start({ operations: { '*': { share: 100 } } }, { mode: 'observe' });
+    expect(sideIn(await gateway.call(QUESTIONS, as('ann')))).toBe('old');
+    expect(fresh.requests).toHaveLength(0);
+  });
+
+  it('keeps who has logged in, and the connections, when other shares are configured', async () => {
+    const gateway = await start({ operations: { '*': { share: 100 } } });
+    await gateway.call(QUESTIONS, as('ann'));
+    const probes = () => fresh.requests.filter(({ path }) => path === PROBE).length;
+    const before = probes();
+    await gateway.reload({
+      config: {
+        mode: 'strict',
+        cutover: { url: fresh.url, file: ':memory:', operations: { '*': { share: 90 } }, allow: ['ann'] },
+      },
+    });
+    expect(sideIn(await gateway.call(QUESTIONS, as('ann')))).toBe('new');
+    expect(probes()).toBe(before);
+  });
+});
