@@ -111,7 +111,8 @@ function compile(context: ServiceContext, features: InUse['features']): InUse {
  * they would stay in memory until evicted.
  */
 function forgetOtherVersions({ gateway, cache }: InUse): void {
-  const plans = [gateway, gateway.second?.gateway].flatMap((one) => (one === undefined ? [] : [...one.plans.values()]));
-  const versions = new Set(plans.map(({ pageVersion }) => pageVersion));
+  const versions = new Set<string>();
+  for (const one of [gateway, gateway.second?.gateway])
+    for (const { pageVersion } of one?.plans.values() ?? []) versions.add(pageVersion);
   cache.retain((key) => versions.has(versionOfKey(key)));
 }

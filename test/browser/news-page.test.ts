@@ -135,7 +135,9 @@ needsProgram('chromium', 'the browser page of the guide', (path) => {
     const page = await browser.newPage();
     const read = await page.evaluate(`(${READ_ATOM})(${JSON.stringify(atomFeed(head, [event(2), event(1)]))})`);
     await page.close();
-    const shown = [...hostile].filter((one) => !'\0\u0008\u000b\ufffe\ud800'.includes(one)).join('');
+    const shown = Array.from(hostile)
+      .filter((one) => !'\0\u0008\u000b\ufffe\ud800'.includes(one))
+      .join('');
     expect(read).toEqual({
       errors: [],
       root: ['http://www.w3.org/2005/Atom', 'feed'],

@@ -113,20 +113,19 @@ const decisionLine = ({ phase, shares, cause, reason, by, at }: ShownDecision): 
 const COLUMNS = ['operation', 'share', 'old', 'failed', 'new', 'failed', 'violated', 'refused', 'old ms', 'new ms'];
 const NUMERIC: ReadonlySet<number> = new Set(COLUMNS.keys().drop(1));
 
+const msOf = (seconds: number | undefined) => (seconds === undefined ? '' : String(Math.round(seconds * 1000)));
+
 function table({ operations, counts }: Overview): readonly string[] {
   const rows = [...operations, { operation: undefined, share: undefined }].map(({ operation, share }) => {
     const of = (side: string) => counts.find((one) => one.operation === operation && one.side === side);
     const [old, fresh] = [of('old'), of('new')];
-    const ms = (seconds: number | undefined) => (seconds === undefined ? '' : String(Math.round(seconds * 1000)));
-    return [
-      operation ?? 'all',
-      share === undefined ? '' : `${share}%`,
-      ...[old?.exchanges, old?.failed, fresh?.exchanges, fresh?.failed, fresh?.violated, fresh?.refused].map((one) =>
-        String(one ?? 0),
-      ),
-      ms(old?.latency),
-      ms(fresh?.latency),
-    ];
+    const numbers = [old?.exchanges, old?.failed, fresh?.exchanges, fresh?.failed, fresh?.violated, fresh?.refused];
+    const shown = numbers.map((one) => String(one ?? 0));
+    return [operation ?? 'all', share === undefined ? '' : `${share}%`].concat(
+      shown,
+      msOf(old?.latency),
+      msOf(fresh?.latency),
+    );
   });
   return ['', ...textTable([COLUMNS, ...rows], NUMERIC)];
 }

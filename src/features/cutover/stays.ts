@@ -62,8 +62,6 @@ export function createStays({ ownKey, stored, sharing, onChange }: StaysParts): 
   };
   for (const one of stored) keep(own, one);
 
-  const isKnown = (found: StoredStay | undefined, side: SideName, step: number) =>
-    found !== undefined && (found.step > step || (found.step === step && found.side === side));
   sharing.changes.listen({
     apply(change, _number, isOwn) {
       if (change.kind !== 'side' || isOwn) return;
@@ -105,6 +103,10 @@ export function createStays({ ownKey, stored, sharing, onChange }: StaysParts): 
   };
 }
 
+/** Returns whether a stay, or a later one, is known. */
+const isKnown = (found: StoredStay | undefined, side: SideName, step: number) =>
+  found !== undefined && (found.step > step || (found.step === step && found.side === side));
+
 /** A stay, with its place in the order in which stays became known. */
 interface Numbered extends StoredStay {
   readonly order: number;
@@ -130,7 +132,9 @@ function createFleetTags(shared: SharedHash): FleetTags {
       keyId = id;
       return tagOf(key);
     },
-    read: async () => void (await shared.read()),
+    async read() {
+      await shared.read();
+    },
   };
 }
 

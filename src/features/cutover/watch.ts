@@ -110,7 +110,7 @@ export function createWatch(options: ReturnOptions, operations: readonly string[
       return [...pairs].flatMap(([operation, pair]) =>
         (['old', 'new'] as const).map((side): WatchedCounts => {
           const latency = pair[side].latency(now, options.latency.measure);
-          return { operation, side, ...pair[side].totals(now), latency };
+          return Object.assign(pair[side].totals(now), { operation, side, latency });
         }),
       );
     },

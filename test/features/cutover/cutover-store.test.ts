@@ -48,7 +48,7 @@ needsProgram('redis', 'a fleet during a cut-over', (path) => {
 
   it('follows a decision that was made at one gateway, and a gateway that starts later knows it', async () => {
     const { gateways, old, fresh, redis } = await startAll({ operations: { '*': { share: 0 } } });
-    const [first, second] = gateways as [TestGateway, TestGateway];
+    const [first, second] = gateways;
     expect((await post(first, 'set', { operation: '*', share: 100, by: 'ann' })).json).toMatchObject({ stored: true });
     await eventually(async () => (await sideOf(second, 'bob')) === 'new');
     const third = await startTestGateway({
@@ -65,7 +65,7 @@ needsProgram('redis', 'a fleet during a cut-over', (path) => {
 
   it('lets a caller who has written at one gateway stay at the other one', async () => {
     const { gateways } = await startAll({ operations: { '*': { share: 100 } } });
-    const [first, second] = gateways as [TestGateway, TestGateway];
+    const [first, second] = gateways;
     expect(await sideOf(second, 'bob')).toBe('new');
     await first.call(FAVORITE, { method: 'PUT', user: 'bob', password: 'bob' });
     await until(() => sharedBy(second).changes.position()?.number === sharedBy(first).changes.position()?.number);
@@ -76,7 +76,7 @@ needsProgram('redis', 'a fleet during a cut-over', (path) => {
 
   it('returns as a whole within a second when one gateway sees that the new server fails', async () => {
     const { gateways, fresh } = await startAll({ operations: { '*': { share: 100 } }, return: { minimum: 20 } });
-    const [first, second] = gateways as [TestGateway, TestGateway];
+    const [first, second] = gateways;
     expect(await sideOf(second, 'bob')).toBe('new');
     fresh.handler = knowing(() => ({ status: 500, json: { error: 'broken' } }));
     for (let index = 0; index < 20; index += 1) await sideOf(first, 'bob', `${QUESTIONS}?sort=s${index}`);

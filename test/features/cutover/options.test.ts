@@ -13,7 +13,7 @@ const faultsOf = (cutover: object, upstream: object = {}) =>
       mode: 'strict',
       upstream: { url: 'https://qa.example.org', ...upstream },
       cutover: { url: URL, operations: { '*': { share: 0, writes: false } }, ...cutover },
-    } as never,
+    },
   }).faults.map(({ pointer, message }) => `${pointer} ${message}`);
 
 describe('the options of the cut-over', () => {

@@ -83,7 +83,7 @@ async function startStampingServer(name: SideName): Promise<StampingServer> {
     isBroken: false,
     lastAskedAt: 0,
     requests: 0,
-    close: () => void server.close().closeAllConnections(),
+    close: () => server.close().closeAllConnections(),
   };
   return served;
 }
