@@ -11,13 +11,13 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pageOf } from './pages.ts';
+import { questionPage } from './pages.ts';
 
 const isQuick = process.argv.includes('--quick');
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 const MIB = 1024 * 1024;
 const folder = mkdtempSync(join(tmpdir(), 'portico-memory-'));
-const page = JSON.parse(pageOf('29k', 'same').toString()) as { list: Record<string, unknown>[] };
+const page = JSON.parse(questionPage('29k').toString()) as { list: Record<string, unknown>[] };
 
 /** Writes a recording of this size. Half of the bodies are in base64, as browsers record compressed ones. */
 async function writeHar(file: string, bytes: number): Promise<void> {

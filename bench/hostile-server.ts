@@ -1,5 +1,5 @@
 import { createServer, type Socket } from 'node:net';
-import { pageOf } from './pages.ts';
+import { questionPage } from './pages.ts';
 
 /** The ways in which the second server of a mirror misbehaves. */
 export const HOSTILE_MODES = ['hangs', 'drips', 'resets', 'gigabyte', 'redirects', 'cookies', 'refuses'] as const;
@@ -40,7 +40,7 @@ const RESPOND: Readonly<Record<HostileMode, (socket: Socket) => void>> = {
   redirects: (socket) =>
     void socket.write(head('HTTP/1.1 302 Found', 'Location: http://127.0.0.1:9/', 'Content-Length: 0')),
   cookies: (socket) =>
-    void socket.write(withBody('HTTP/1.1 200 OK\r\nSet-Cookie: JSESSIONID=second', pageOf('2k', 'same'))),
+    void socket.write(withBody('HTTP/1.1 200 OK\r\nSet-Cookie: JSESSIONID=second', questionPage('2k'))),
   refuses: (socket) =>
     void socket.write(withBody('HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic', '{"error":"Bad credentials"}')),
 };

@@ -6,28 +6,27 @@
  *   node bench/second-server.ts [--quick]
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { requestEachKey } from './closed-load.ts';
 import { LOAD_CORE, SERVER_CORE } from './cores.ts';
-import { createCpuTimes, totalOf } from './cpu-time.ts';
 import { freePort } from './free-port.ts';
 import { HOSTILE_MODES, type HostileMode } from './hostile-server.ts';
-import type { PacedResult } from './paced-load.ts';
+import type { PacedLoad } from './paced-load.ts';
+import { createCpuTime, rssBytes, treeOf } from './process-usage.ts';
 import { spreadOf } from './spread.ts';
+import { startUpstream } from './start-upstream.ts';
 import { untilReady } from './until-ready.ts';
+import { runWrk } from './wrk.ts';
 
 const isQuick = process.argv.includes('--quick');
 const print = (line: string) => void process.stdout.write(`${line}\n`);
-/** The requests per second at which latencies are measured. */
-const PER_SECOND = 600;
-const BLOCK_SECONDS = isQuick ? 1 : 3;
+/** The rate and the length of a block in which latencies are measured. */
+const PACE = { perSecond: 600, seconds: isQuick ? 1 : 3 };
 /** The pairs of blocks for each kind of misbehavior. */
 const PAIRS = 2;
 const CPU_PAIRS = isQuick ? 4 : 10;
-const CPU_REQUESTS = 2_000;
-const CONNECTIONS = 8;
+const CPU_SECONDS = 0.8;
 const HEADERS = { Accept: 'application/json', Authorization: `Basic ${Buffer.from('ada:pw').toString('base64')}` };
 const PATH = '/services/v2/question.json?pageSize=15&page=';
 
@@ -67,6 +66,7 @@ async function startGateway(name: string, upstream: number, config: object): Pro
     ledger: { file: ':memory:' },
     levels: { file: ':memory:' },
     learn: { file: ':memory:' },
+    roles: { file: join(import.meta.dirname, '..', 'config', 'roles.yaml') },
     ...config,
   };
   writeFileSync(file, JSON.stringify(settings), { mode: 0o600 });
@@ -77,51 +77,27 @@ async function startGateway(name: string, upstream: number, config: object): Pro
   return { port, pid: child.pid ?? 0, stop: () => stopped(child) };
 }
 
-/** The process that serves: taskset replaces itself, but the program may have started another process. */
-function treeOf(pid: number): number[] {
-  const own = readText(`/proc/${pid}/task/${pid}/children`).trim().split(' ').filter(Boolean).map(Number);
-  return [pid, ...own.flatMap(treeOf)];
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
-const sumOf = (pid: number, of: (one: number) => number) => treeOf(pid).reduce((sum, one) => sum + of(one), 0);
-const rssMib = ({ pid }: Started) =>
-  sumOf(pid, (one) => Number(/VmRSS:\s+(\d+)/.exec(readText(`/proc/${one}/status`))?.[1] ?? 0)) / 1024;
+const rssMib = ({ pid }: Started) => rssBytes(treeOf(pid)) / 1024 ** 2;
 const descriptors = ({ pid }: Started) =>
-  sumOf(pid, (one) => {
+  treeOf(pid).reduce((sum, one) => {
     try {
-      return readdirSync(`/proc/${one}/fd`).length;
+      return sum + readdirSync(`/proc/${one}/fd`).length;
     } catch {
-      return 0;
+      return sum;
     }
-  });
+  }, 0);
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Runs a block of requests at a fixed rate, on the load core. */
-function paced(port: number): Promise<PacedResult> {
-  const load = { port, path: `${PATH}1`, headers: HEADERS, connections: 32, perSecond: PER_SECOND };
-  const timed = JSON.stringify({ ...load, warmSeconds: 0.3, seconds: BLOCK_SECONDS });
+/** Runs a block of requests at a fixed rate, on the load core. Returns the 99th percentile in milliseconds. */
+function paced(port: number): Promise<number> {
+  const load: PacedLoad = { port, path: `${PATH}1`, headers: HEADERS, connections: 32, ...PACE };
+  const args = ['-c', String(LOAD_CORE), process.execPath, join(import.meta.dirname, 'paced-load.ts')];
   return new Promise((resolve, reject) => {
-    const child = spawn(
-      'taskset',
-      ['-c', String(LOAD_CORE), process.execPath, join(import.meta.dirname, 'paced-load.ts'), timed],
-      {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      },
-    );
+    const child = spawn('taskset', [...args, JSON.stringify(load)], { stdio: ['ignore', 'pipe', 'inherit'] });
     let text = '';
     child.stdout.on('data', (part: Buffer) => void (text += part.toString()));
-    child.once('close', (code) =>
-      code === 0 ? resolve(JSON.parse(text) as PacedResult) : reject(new Error('the load failed')),
-    );
+    child.once('close', (code) => (code === 0 ? resolve(Number(text)) : reject(new Error('the load failed'))));
   });
 }
 
@@ -150,18 +126,15 @@ async function alternate(pairs: number, a: () => Promise<number>, b: () => Promi
 
 /** Compares the CPU time of a request. */
 async function compareCpu(name: string, plain: Started, other: Started): Promise<void> {
+  let firstKey = 0;
   const block = async (gateway: Started) => {
-    const times = createCpuTimes();
-    const before = totalOf(times(treeOf(gateway.pid)));
-    await requestEachKey({
-      port: gateway.port,
-      path: PATH,
-      headers: HEADERS,
-      connections: CONNECTIONS,
-      from: 0,
-      to: CPU_REQUESTS,
-    });
-    return (totalOf(times(treeOf(gateway.pid))) - before) / 1000 / CPU_REQUESTS;
+    const cpuNs = createCpuTime();
+    const before = cpuNs(treeOf(gateway.pid));
+    const load = { port: gateway.port, path: `${PATH}1&q=key`, headers: HEADERS, connections: 8, seconds: CPU_SECONDS };
+    const { requests, errorStatuses } = await runWrk({ ...load, firstKey });
+    if (errorStatuses > 0) throw new Error(`${errorStatuses} responses were errors`);
+    firstKey += requests;
+    return (cpuNs(treeOf(gateway.pid)) - before) / 1000 / requests;
   };
   for (let round = 0; round < 3; round += 1) for (const one of [plain, other]) await block(one);
   const pairs = await alternate(
@@ -183,8 +156,8 @@ async function measureHostile(mode: HostileMode, plain: Started, mirrored: Start
   const timer = setInterval(() => void (most = Math.max(most, rssMib(mirrored))), 100);
   const pairs = await alternate(
     PAIRS,
-    async () => (await paced(plain.port)).p99,
-    async () => (await paced(mirrored.port)).p99,
+    () => paced(plain.port),
+    () => paced(mirrored.port),
   );
   clearInterval(timer);
   await stopped(server);
@@ -199,12 +172,10 @@ async function measureHostile(mode: HostileMode, plain: Started, mirrored: Start
 }
 
 try {
-  const [upstream, second] = [await freePort(), await freePort()];
-  start(LOAD_CORE, [
-    join(import.meta.dirname, 'upstream.ts'),
-    JSON.stringify([{ size: '2k', kind: 'same', port: upstream }]),
-  ]);
-  await sleep(500);
+  const pages = await startUpstream(folder);
+  process.once('exit', () => void pages.stop());
+  const upstream = pages.portOf({ size: '2k', undocumented: false });
+  const second = await freePort();
   const url = `http://127.0.0.1:${second}`;
   const mirror = { url, file: ':memory:', credentials: 'forward', forwardTo: new URL(url).host };
   print(`${execFileSync(process.execPath, ['--version'], { encoding: 'utf8' }).trim()}, ${new Date().toISOString()}\n`);
