@@ -698,6 +698,13 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/features/tokens/serve-password.ts',
+    find: 'if (hour.count >= MAX_CHANGES)',
+    replace: 'if (hour.count < 0)',
+    test: 'test/features/tokens/serve-password.test.ts',
+    why: 'a caller can displace the entries of the audit trail',
+  },
+  {
+    file: 'src/features/tokens/serve-password.ts',
     find: 'if (used.networks !== undefined && !isInNetworks(request.clientAddress, used.networks))',
     replace: 'if (used.networks?.length === 0)',
     test: 'test/features/tokens/serve-password.test.ts',

@@ -67,5 +67,9 @@ function targetOf(text: string, product: ProgramIo['product']): string {
 
 function explainJson({ method, target, as, token }: ExplainRequest, steps: readonly ExplainStep[]): string {
   const verdict = steps.findLast(({ name }) => name === 'verdict')?.text ?? null;
-  return jsonDocument('explanation', { request: { method, target, as: as ?? null, ...(token !== undefined && { token }) }, verdict, steps });
+  return jsonDocument('explanation', {
+    request: { method, target, as: as ?? null, ...(token !== undefined && { token }) },
+    verdict,
+    steps,
+  });
 }

@@ -5,6 +5,8 @@ import type { PublicMiddleware } from '../../engine/http/public-app.ts';
 import type { TakenRequest } from '../../engine/http/public-handler.ts';
 import type { FeatureContext } from '../../engine/feature.ts';
 import { parseBounded, parsedValue } from '../../lib/bounded-json.ts';
+import { createLruMap } from '../../lib/bounded-maps.ts';
+import { type Clock, HOUR_MS } from '../../lib/clock.ts';
 import { readBody } from '../../lib/read-body.ts';
 import { TOKEN_NOT_ALLOWED } from './admit-token.ts';
 import { type Enrollment, WRONG_PASSWORD } from './enrollment.ts';
@@ -47,11 +49,12 @@ interface ServeParts extends Pick<FeatureContext<unknown>, 'acted' | 'clock'> {
  * asks, and the upstream whether the password is right.
  */
 export function servePassword(parts: ServeParts): PublicMiddleware {
+  const admit = createChangeLimit(parts.clock);
   return (req, res, next, gateway) => {
     // This runs for each request, so most of them are recognized by their text alone.
     const request = req.url?.includes(parts.path) === true ? gateway.take(req, res) : undefined;
     if (request?.path !== parts.path) next();
-    else void serve(request, req, res, parts).catch((error: unknown) => request.refuse(error));
+    else void serve(request, req, res, parts, admit).catch((error: unknown) => request.refuse(error));
   };
 }
 
@@ -60,6 +63,7 @@ async function serve(
   req: IncomingMessage,
   res: ServerResponse,
   { atWork, store, enrollment, acted, clock }: ServeParts,
+  admit: (id: string) => void,
 ): Promise<void> {
   const { principal } = await request.authenticate();
   const used = atWork.usedBy(principal);
@@ -78,15 +82,48 @@ async function serve(
       await acted({ at: clock(), actor: 'caller', way: 'api', action, outcome: 'done', subject: { token: id } });
     respond(record, { stored: await store.written() });
   };
-  if (request.method === 'GET') return respond(store.get(id) ?? 'unknown');
-  if (request.method === 'DELETE') return changed(enrollment.remove(id), ACTIONS['/unenroll']);
+  const isRemoval = request.method === 'DELETE';
+  if (request.method === 'GET' || (isRemoval && used.sealed === undefined)) return respond(store.get(id) ?? 'unknown');
+  if (isRemoval) {
+    admit(id);
+    return changed(enrollment.remove(id), ACTIONS['/unenroll']);
+  }
   if (request.method !== 'PUT')
     throw new GatewayError('method_not_allowed', 'The password of a token can be read about, put and deleted.', {
       headers: { Allow: PASSWORD_METHODS.join(', ') },
     });
-  const outcome = await enrollment.enroll(id, await passwordIn(req), request.clientAddress);
+  const password = await passwordIn(req);
+  admit(id);
+  const outcome = await enrollment.enroll(id, password, request.clientAddress);
   if (outcome === 'wrong') throw new GatewayError(PASSWORD_REFUSED, WRONG_PASSWORD);
   return changed(outcome, ACTIONS['/enroll']);
+}
+
+/** How often the password of a token can be changed in an hour. */
+const MAX_CHANGES = 20;
+const MAX_COUNTED = 1_000;
+
+/**
+ * Returns a function that counts a change, and throws an error if there were too many. Each change asks the upstream and
+ * adds to the audit trail, whose earlier entries a caller must not displace.
+ */
+function createChangeLimit(clock: Clock): (id: string) => void {
+  const hours = createLruMap<string, { readonly startedAt: number; count: number }>(MAX_COUNTED);
+  return (id) => {
+    const now = clock();
+    const known = hours.get(id);
+    const hour = known !== undefined && now - known.startedAt < HOUR_MS ? known : { startedAt: now, count: 0 };
+    if (hour.count >= MAX_CHANGES)
+      throw new GatewayError(
+        'too_many_attempts',
+        'The password of this token was changed too often; try again later.',
+        {
+          headers: { 'Retry-After': String(Math.ceil((hour.startedAt + HOUR_MS - now) / 1000)) },
+        },
+      );
+    hour.count += 1;
+    hours.set(id, hour);
+  };
 }
 
 const HEADERS = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'private, no-store'];

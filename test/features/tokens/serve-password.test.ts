@@ -148,6 +148,25 @@ describe('the holder of a token', () => {
     expect((await send(own, token, 'GET')).status).toBe(200);
   });
 
+  it('cannot fill the audit trail with changes', async () => {
+    const own = await start();
+    const { token } = await own.create({ scope: READ });
+    const statuses: number[] = [];
+    for (let count = 0; count < 11; count += 1) {
+      statuses.push((await put(own, token, 'own-password')).status, (await send(own, token, 'DELETE')).status);
+      own.clock.advance(1);
+    }
+    expect(statuses).toEqual([...Array.from({ length: 20 }, () => 200), 429, 200]);
+    const { reply } = await put(own, token, 'own-password');
+    expectError(reply, 429, 'too_many_attempts');
+    // Nothing is enrolled, so there was nothing to delete, or to tell about.
+    const { json } = await own.gateway.admin('/audit', { headers: { Authorization: `Bearer ${ADMIN_TOKEN}` } });
+    const { entries } = json as unknown as { entries: { actor: string }[] };
+    expect(entries.filter(({ actor }) => actor === 'caller')).toHaveLength(20);
+    own.clock.advance(3_600);
+    expect((await put(own, token, 'own-password')).status).toBe(200);
+  });
+
   it('gets a 503 while the upstream cannot tell, and no password is stored', async () => {
     const own = await start();
     const { token } = await own.create({ scope: READ });
