@@ -5,6 +5,7 @@ import { WHOLE_ITEM } from '../../engine/contract/values.ts';
 import type { Arrival } from '../../engine/model/arrival.ts';
 import type { Operation } from '../../engine/model/operation.ts';
 import { boundedMemo } from '../../lib/bounded-maps.ts';
+import { queryShape } from '../../lib/query-shape.ts';
 
 /** The parts of an operation that a request asks for. All names are in the contract, so they contain no personal data. */
 export interface Requested {
@@ -22,6 +23,9 @@ export const OTHER_FIELD = '(other)';
 /** The maximum number of fields that are counted for a request. */
 const MAX_FIELDS = 30;
 
+/** The parameters whose values name fields. */
+const PROJECTIONS: ReadonlySet<string> = new Set(['include', 'exclude', 'includeOnly']);
+
 // A query is remembered only if it is short, so that the memory that they take together is bounded.
 const MAX_QUERIES = 200;
 const MAX_REMEMBERED = 500;
@@ -36,7 +40,13 @@ export function createPartsReader(
     operations.map((operation) => {
       const read = (query: string) => readParts(operation, query, known);
       const remembered = boundedMemo(MAX_QUERIES, read);
-      return [operation.id, (query: string) => (query.length > MAX_REMEMBERED ? read(query) : remembered(query))];
+      return [
+        operation.id,
+        (query: string) => {
+          const shape = queryShape(query, PROJECTIONS);
+          return shape.length > MAX_REMEMBERED ? read(shape) : remembered(shape);
+        },
+      ];
     }),
   );
   return (operation, { query }) =>

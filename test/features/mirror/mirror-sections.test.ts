@@ -36,7 +36,10 @@ async function withCounts(label = SECOND.label) {
     );
   counts.compared(cell, { ...compared, outcome: 'different', found: ['aaaaaaaaaaaaaaaa'], caller: 1 });
   found('aaaaaaaaaaaaaaaa', '/list/*/title');
-  counts.compared({ ...cell, operation: 'listQuestions' }, { ...compared, outcome: 'different', found: ['bbbb'], caller: 1 });
+  counts.compared(
+    { ...cell, operation: 'listQuestions' },
+    { ...compared, outcome: 'different', found: ['bbbb'], caller: 1 },
+  );
   found('bbbb', '/list/*/score');
   counts.notMade({ ...cell, operation: 'listQuestions' }, 'stored page');
   const subject = subjectOf({ ...SECOND, label });
