@@ -27,7 +27,7 @@ describe('of the decisions of two gateways', () => {
   });
 
   it('made at the same time, the one that moves fewer callers counts', () => {
-    const returned = decision({ phase: 'returned' });
+    const returned = decision({ phase: 'returned', shares: { '*': 90 } });
     const more = decision({ shares: { '*': 60 } });
     const fewer = decision({ shares: { '*': 20 } });
     expect(merged(state(returned), state(more))).toEqual(returned);

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ClientResponse } from '../../builders/call.ts';
@@ -316,6 +316,68 @@ describe('the rule', () => {
     await gateway.call(`${QUESTIONS}?sort=b`, as('ann'));
     await eventually(async () => (await status()).decision.cause === 'rule');
     expect((await status()).decision).toMatchObject({ shares: { '*': 100 } });
+  });
+});
+
+describe('undocumented paths', () => {
+  const PATH = '/services/v2/export/7.json';
+  const allow = [
+    { method: 'GET', path: PATH },
+    { method: 'POST', path: PATH },
+  ];
+  const ask = async (gateway: TestGateway, method: string) => {
+    await gateway.call(PATH, { method, ...as('ann') });
+    return { old: old.requests.at(-1)?.method, fresh: fresh.requests.at(-1)?.method };
+  };
+
+  it('take part only if they are listed, and write only if that is listed, too', async () => {
+    const quiet = await start({ operations: { '*': { share: 100 } } }, { undocumented: { allow } });
+    await quiet.call(PATH, as('ann'));
+    expect(fresh.requests.some(({ path }) => path === PATH)).toBe(false);
+    const gateway = await start({ operations: { undocumented: { share: 100 } } }, { undocumented: { allow } });
+    expect((await ask(gateway, 'GET')).fresh).toBe('GET');
+    expect(await ask(gateway, 'POST')).toMatchObject({ old: 'POST', fresh: 'GET' });
+    // The old server has got the write.
+    old.requests.length = 0;
+    expect((await ask(gateway, 'GET')).old).toBe('GET');
+    const writing = await start(
+      { operations: { undocumented: { share: 100, writes: true } } },
+      { undocumented: { allow } },
+    );
+    expect((await ask(writing, 'POST')).fresh).toBe('POST');
+  });
+});
+
+describe('a service account', () => {
+  it('of the new server is sent there, and that of the old one never is', async () => {
+    const file = join(tempFolder(), 'password');
+    writeFileSync(file, 'portico', { mode: 0o600 });
+    const accounts = /^(portico|service)$/;
+    for (const server of [old, fresh]) server.handler = stamped(server === old ? 'old' : 'new');
+    const gateway = await startTestGateway({
+      upstream: old,
+      real: true,
+      keepAccounts: true,
+      config: {
+        mode: 'strict',
+        authentication: { verifier: 'file' },
+        upstream: { credentials: { kind: 'service', username: 'service', password: 'a long password' } },
+        cutover: {
+          url: fresh.url,
+          file: ':memory:',
+          username: 'portico',
+          passwordFile: file,
+          operations: { '*': { share: 100 } },
+          deny: ['bob'],
+        },
+      },
+    });
+    const target = operationOf('listTopicFollowers').target(EXAMPLE_IDS);
+    await gateway.call(target);
+    await gateway.call(target, { user: 'bob' });
+    const names = (server: FakeUpstream) =>
+      server.requests.map(({ user = '' }) => user).filter((one) => accounts.test(one));
+    expect([names(old), names(fresh)]).toEqual([['service'], ['portico']]);
   });
 });
 
