@@ -41,7 +41,7 @@ it('streams whose clients read nothing keep a bounded amount of memory, and do n
       () => ({ received: reader.messages.length, events }),
     );
   }
-  // Without a limit, each of them would keep all events, 10 MB.
-  expect(((await memory()) - before) / STREAMS).toBeLessThan(MIB);
+  // Without a limit, each of them would keep all events, 9 MiB. Some of what is measured is garbage.
+  expect(((await memory()) - before) / STREAMS).toBeLessThan(4 * MIB);
   expect(await feed.metrics()).toContain(`portico_changes_subscribers ${STREAMS + 1}`);
 });
