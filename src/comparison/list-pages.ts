@@ -87,6 +87,9 @@ export interface SavedRefs<Exchange> {
   readonly exchangeAt: (number: number) => Exchange;
 }
 
+/** If ids are known, items are recognized by them alone. */
+const NO_FACTS: ItemFacts = new Map();
+
 /** Returns facts of which nothing can be read, but which are equal for equal items. */
 const sealed = (facts: ItemFacts): ItemFacts =>
   new Map([...facts].map(([name, text]) => [name, hash('sha256', text, 'base64url').slice(0, 16)]));
@@ -187,7 +190,12 @@ export function createListPages<Exchange>(ids: Identities) {
         else if (!own.has(edge.id)) {
           // The whole item would keep its response in memory.
           const { place, side, id, isLive } = edge;
-          own.set(id, { edge: { place, side, id, isLive }, described, facts: sealed(facts), exchange });
+          own.set(id, {
+            edge: { place, side, id, isLive },
+            described,
+            facts: ids.mode === 'learned' ? sealed(facts) : NO_FACTS,
+            exchange,
+          });
           waiting += 1;
         }
       }
