@@ -107,9 +107,10 @@ export function createStays({ ownKey, stored, sharing, onChange }: StaysParts): 
       return own.size + others.size;
     },
     async read() {
+      if (fleet === undefined) return;
       const givesUpAt = performance.now() + START_MS;
-      const isReady = () => fleet?.of('') !== undefined && sharing.changes.position() !== undefined;
-      while (fleet !== undefined && !isReady() && performance.now() < givesUpAt) {
+      const isReady = () => fleet.of('') !== undefined && sharing.changes.position() !== undefined;
+      while (!isReady() && performance.now() < givesUpAt) {
         await fleet.read();
         if (!isReady()) await pause(RETRY_MS);
       }
