@@ -16,7 +16,7 @@ export interface Stays {
   /** What survives a restart. */
   list(): readonly StoredStay[];
   readonly size: number;
-  /** Makes the key of the fleet known, if possible. */
+  /** Waits a moment for what other gateways have seen, and for the key with which they name callers. */
   read(): Promise<void>;
 }
 
@@ -43,7 +43,11 @@ const TAG_LENGTH = 22;
 const PURPOSE = 'cutover';
 
 /** How long the first write of a caller waits until other gateways have read where the caller stays, in milliseconds. */
-const SETTLE_MS = 50;
+const SETTLE_MS = 100;
+
+/** How long a start waits for what other gateways have seen, and how often it looks, in milliseconds. */
+const START_MS = 1_000;
+const RETRY_MS = 20;
 
 /**
  * Creates the memory. Another decision about the shares ends all stays, because each contains the decision's number. What
@@ -74,7 +78,10 @@ export function createStays({ ownKey, stored, sharing, onChange }: StaysParts): 
   });
   const latestOf = (key: string, step: number): Numbered | undefined => {
     const seen = own.get(ownTag(key));
-    const told = others.size === 0 ? undefined : others.get(fleet?.of(key) ?? '');
+    const tag = others.size === 0 ? undefined : fleet?.of(key);
+    // Redis was not there when the gateway started.
+    if (tag === undefined && others.size > 0) void fleet?.read();
+    const told = tag === undefined ? undefined : others.get(tag);
     return [seen, told]
       .filter((one) => one?.step === step)
       .reduce((latest, one) => ((one?.order ?? 0) > (latest?.order ?? 0) ? one : latest), undefined);
@@ -99,7 +106,15 @@ export function createStays({ ownKey, stored, sharing, onChange }: StaysParts): 
     get size() {
       return own.size + others.size;
     },
-    read: async () => fleet?.read(),
+    async read() {
+      if (fleet === undefined) return;
+      const givesUpAt = performance.now() + START_MS;
+      const isReady = () => fleet.of('') !== undefined && sharing.changes.position() !== undefined;
+      while (!isReady() && performance.now() < givesUpAt) {
+        await fleet.read();
+        if (!isReady()) await pause(RETRY_MS);
+      }
+    },
   };
 }
 

@@ -55,6 +55,9 @@ const MAX_SAMPLES = 2_000;
 /** Latencies are compared at most this often, in milliseconds, because they have to be sorted. */
 const LATENCY_MS = 250;
 
+/** The new server must be too slow for this part of the period. */
+const SLOW_PART = 4;
+
 /** Creates the watch. Exchanges count by operation, and those of all operations together. */
 export function createWatch(options: ReturnOptions, operations: readonly string[], clock: Clock): Watch {
   const windowMs = options.windowSeconds * 1000;
@@ -74,7 +77,10 @@ export function createWatch(options: ReturnOptions, operations: readonly string[
     if (pair !== undefined) pair.lastLatencyAt = now;
     if (before.exchanges < options.minimum) return undefined;
     const [slow, usual] = [fresh.latency(now, measure), old.latency(now, measure)];
-    if (slow === undefined || usual === undefined || slow * 1000 <= floorMs || slow <= usual * factor) return undefined;
+    const isSlow = slow !== undefined && usual !== undefined && slow * 1000 > floorMs && slow > usual * factor;
+    if (pair !== undefined) pair.slowSince = isSlow ? Math.min(pair.slowSince, now) : Infinity;
+    // A short pause of the gateway itself makes a few exchanges slow, and must not move anybody.
+    if (!isSlow || now - (pair?.slowSince ?? now) < windowMs / SLOW_PART) return undefined;
     const words = `${measure} ${msOf(slow)}, on the old server ${msOf(usual)}`;
     return { operation, limit: 'latency' as const, words };
   };
@@ -139,12 +145,15 @@ interface Pair {
   readonly old: Window;
   new: Window;
   lastLatencyAt: number;
+  /** Since when the new server is too slow. Infinity if it is not. */
+  slowSince: number;
 }
 
 const createPair = (windowMs: number): Pair => ({
   old: createWindow(windowMs),
   new: createWindow(windowMs),
   lastLatencyAt: -Infinity,
+  slowSince: Infinity,
 });
 
 type Kept = Omit<Sample, 'side' | 'operation'> & { readonly at: number };
