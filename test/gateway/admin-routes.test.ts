@@ -26,6 +26,7 @@ it('the log shows every word in the paths of the admin side', async () => {
       tokens: TOKENS_ON,
       changes: { lists: [], folder: ':memory:' },
       mirror: { url: 'http://127.0.0.1:9', share: 0.1 },
+      cutover: { url: 'http://127.0.0.1:9', operations: { '*': { share: 0 } } },
     },
   });
   for (const path of paths) await gateway.admin(`${path}?`, { method: 'OPTIONS' });
