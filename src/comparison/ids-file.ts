@@ -4,8 +4,8 @@ import type { IdPair } from './identities.ts';
 const MAX_FAULTS = 20;
 
 /**
- * Parses a file of id pairs: one pair in each line, as `kind,old,new`. Throws a StartFault that lists the errors in the
- * file.
+ * Parses a file of id pairs: one pair in each line, as `kind,old,new`. Ids for which the contract states no kind have
+ * the place of their list instead. Throws a StartFault that lists the errors in the file.
  */
 export function parseIds(text: string, source: string): readonly IdPair[] {
   const faults: Fault[] = [];
@@ -13,7 +13,7 @@ export function parseIds(text: string, source: string): readonly IdPair[] {
   const pairs = text.split('\n').flatMap((line, index): IdPair[] => {
     const trimmed = line.trim();
     if (trimmed === '' || trimmed.startsWith('#') || (index === 0 && trimmed === HEADER)) return [];
-    const [, space, old, next] = /^([a-z-]{1,40}),([^,\s]{1,100}),([^,\s]{1,100})$/.exec(trimmed) ?? [];
+    const [, space, old, next] = /^([a-z-]{1,40}|\/[^,\s]{1,300}),([^,\s]{1,100}),([^,\s]{1,100})$/.exec(trimmed) ?? [];
     const at = { source: `${source}:${index + 1}`, pointer: '' };
     if (space === undefined || old === undefined || next === undefined) {
       faults.push({ ...at, message: 'must be kind,old,new', suggestion: 'node,118,100118' });
@@ -32,7 +32,14 @@ export function parseIds(text: string, source: string): readonly IdPair[] {
 
 const HEADER = 'kind,old,new';
 
-/** Formats pairs as a file. */
+const LEARNED = '# learned by portico compare: an id that is not listed here may have any counterpart';
+
+/** Returns whether the pairs in a file were learned from responses, so that further ids can be learned. */
+export const isLearned = (text: string) => text.split('\n').some((line) => line.trim() === LEARNED);
+
+/** Formats learned pairs as a file. */
 export function formatIds(pairs: Iterable<IdPair>): string {
-  return [HEADER, ...Array.from(pairs, ({ space, old, new: next }) => `${space},${old},${next}`), ''].join('\n');
+  return [HEADER, LEARNED, ...Array.from(pairs, ({ space, old, new: next }) => `${space},${old},${next}`), ''].join(
+    '\n',
+  );
 }

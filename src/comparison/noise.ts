@@ -78,7 +78,8 @@ export function parseNoise(
     const [operation, at, reason, owner, until] = KEYS.map((key) => {
       const text_ = item[key];
       if (typeof text_ === 'string' && text_.trim() !== '') return text_;
-      fault(`${pointer}/${key}`, 'must be text', 'put it in quotes');
+      if (text_ === undefined || text_ === null || text_ === '') fault(`${pointer}/${key}`, 'is required');
+      else fault(`${pointer}/${key}`, 'must be text', 'put it in quotes');
       return '';
     }) as [string, string, string, string, string];
     if (operation !== '' && operations?.includes(operation) === false)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createIdentities } from '../../src/comparison/identities.ts';
-import { formatIds, parseIds } from '../../src/comparison/ids-file.ts';
+import { formatIds, isLearned, parseIds } from '../../src/comparison/ids-file.ts';
 import { createScopePlaces, type Place } from '../../src/comparison/place.ts';
 import { faultsOf } from '../workbench/compare/two-servers.ts';
 
@@ -9,8 +9,13 @@ describe('ids', () => {
     createScopePlaces({ operation: 'x', status: 200, role: 'a', isOpen: false }, undefined).body.member(at);
 
   it('are written and read as pairs', () => {
-    const pairs = [{ space: 'node', old: '1', new: '100001' }];
+    const pairs = [
+      { space: 'node', old: '1', new: '100001' },
+      // Ids without a kind in the contract belong to the place of their list.
+      { space: '/list/*/attachments/*/id', old: '237', new: '100237' },
+    ];
     expect(parseIds(formatIds(pairs), 'ids.csv')).toEqual(pairs);
+    expect([formatIds(pairs), 'kind,old,new\nnode,1,2\n'].map(isLearned)).toEqual([true, false]);
     expect(faultsOf(() => parseIds('kind,old,new\nnode,1,2\nnode,1,3\nnode;4;5\n', 'ids.csv'))).toEqual([
       'ids.csv:3  contradicts an earlier line: each id has only one counterpart',
       'ids.csv:4  must be kind,old,new',

@@ -30,6 +30,9 @@ noise:
       '/noise/1/until',
       '/noise/2',
     ]);
+    const required = [{ source: 'noise.yaml', pointer: '/noise/0/owner', message: 'is required' }];
+    const withoutOwner = formatNoise([{ ...rule, owner: '' }]);
+    expect(parseNoise(withoutOwner, 'noise.yaml', undefined).faults).toEqual(required);
     expect(parseNoise('- a', 'noise.yaml', []).faults).toHaveLength(1);
   });
 

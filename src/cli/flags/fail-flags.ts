@@ -18,12 +18,14 @@ export const FAIL_FLAGS: readonly Flag[] = [
 ];
 
 /**
- * Reads the baseline specified by `--baseline`. Without this flag, reads the configured baseline, which might not exist
- * yet.
+ * Reads the baseline specified by `--baseline`. Without this flag, reads the configured baseline. That file might not
+ * exist yet, nor one to which the command adds accepted repairs.
  */
 export function readBaseline(line: CommandLine, { cwd }: Pick<CommandIo, 'cwd'>, settings: Settings): Baseline {
   const named = line.last('baseline');
-  return named === undefined ? acceptedIn(settings) : acceptanceReader(featuresOf(settings)).read(resolve(cwd, named));
+  if (named === undefined) return acceptedIn(settings);
+  const [reader, file] = [acceptanceReader(featuresOf(settings)), resolve(cwd, named)];
+  return line.all('accept-repairs').length > 0 ? reader.open(file, settings).read() : reader.read(file);
 }
 
 /** Parses all values of `--fail-on`. Throws a UsageError if a value is invalid. */

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { pino } from 'pino';
 import { optionsOf } from '../../engine/config/configurable.ts';
 import type { Settings } from '../../engine/config/settings.ts';
@@ -25,8 +25,8 @@ import { type Comparator, compileComparator } from '../../comparison/comparator.
 import { type CompareSummary, compareLines, coverageOf } from '../../workbench/compare/compare-lines.ts';
 import type { Side } from '../../comparison/compare-values.ts';
 import { zoneClock } from '../../comparison/dates.ts';
-import { createIdentities, type Identities, type IdMode } from '../../comparison/identities.ts';
-import { formatIds, parseIds } from '../../comparison/ids-file.ts';
+import { createIdentities, type Identities } from '../../comparison/identities.ts';
+import { formatIds, isLearned, parseIds } from '../../comparison/ids-file.ts';
 import { createNoise, formatNoise, type NoiseRule, parseNoise } from '../../comparison/noise.ts';
 import { type CompareState, readCompareState, writeCompareState } from '../../workbench/compare/resume.ts';
 import { type Caller, runComparison } from '../../workbench/compare/run-comparison.ts';
@@ -240,7 +240,7 @@ async function callersOf(
   if (file !== undefined)
     return readCallers(readInput(file, '--callers', io), file, {
       env: io.env,
-      file: (path) => resolve(io.cwd, path),
+      file: (path) => resolve(io.cwd, dirname(file), path),
     });
   if (user === undefined) return [{ name: 'anonymous', old: undefined, new: undefined }];
   const isNamed = host === new URL(next.origin).host || host === new URL(next.origin).hostname;
@@ -277,9 +277,10 @@ function identitiesOf(line: CommandLine, io: ProgramIo, saved: CompareState | un
     if (line.last('save-ids') !== undefined) throw new UsageError('--save-ids requires --ids learn');
     return createIdentities('same');
   }
-  const mode: IdMode = source === 'learn' ? 'learned' : 'given';
-  if (mode === 'learned') return createIdentities(mode, saved?.ids);
-  return createIdentities(mode, parseIds(readInput(source, '--ids', io), source));
+  if (source === 'learn') return createIdentities('learned', saved?.ids);
+  const text = readInput(source, '--ids', io);
+  const pairs = parseIds(text, source);
+  return isLearned(text) ? createIdentities('learned', saved?.ids ?? pairs) : createIdentities('given', pairs);
 }
 
 function savedState(file: string, subject: string): CompareState | undefined {

@@ -109,7 +109,9 @@ export const cutover = {
       const decision = store.inForce();
       if (decision === inForce) return shares;
       if (decision.step !== inForce.step) served = 0;
-      if ((decision.phase === 'returned') !== (inForce.phase === 'returned')) watch.forget();
+      // What has led to a freeze stays visible until somebody resumes, and must not freeze it again.
+      const isFreeze = inForce.phase === 'running' && decision.phase === 'frozen';
+      if (decision.phase !== inForce.phase && !isFreeze) watch.forget();
       inForce = decision;
       shares = sharesUnder(given, operations, decision);
       return shares;

@@ -295,9 +295,10 @@ export function operationProblems(
     const operation = operations.find((one) => one.id === id);
     const pointer = `/cutover/operations/${id}`;
     if (operation === undefined) {
-      const suggestion = closestName(id, known);
-      const message = 'is not an operation of the contract';
-      return [{ pointer, message, ...(suggestion !== undefined && { suggestion: `did you mean ${suggestion}?` }) }];
+      const close = closestName(id, known);
+      const suggestion =
+        close === undefined ? 'inferred operations need contract.inferred: on' : `did you mean ${close}?`;
+      return [{ pointer, message: 'is not an operation of the contract', suggestion }];
     }
     if (operation.method === 'GET' || writes) return [];
     return [{ pointer, message: 'writes, and takes part only with writes: true' }];

@@ -1,5 +1,5 @@
 /* oxlint-disable oxc/no-map-spread -- a few items are changed */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -66,6 +66,11 @@ describe('portico compare', () => {
     const pairs = readFileSync(join(folder, 'ids.csv'), 'utf8').split('\n');
     expect(pairs[0]).toBe('kind,old,new');
     expect(pairs.filter((pair) => pair.startsWith('node,')).length).toBeGreaterThan(20);
+    // The walk has not seen all ids, so others are learned, too.
+    writeFileSync(join(folder, 'few.csv'), pairs.slice(0, 12).join('\n'));
+    const again = await compare([old.url, next.url, ...LEARN.with(1, 'few.csv'), '--save-ids', 'more.csv']);
+    expect(again.out).toContain('  different               0\n');
+    expect(readFileSync(join(folder, 'more.csv'), 'utf8').split('\n').length).toBeGreaterThan(100);
   });
 
   it('fails on a difference, in any report format, and reports it as a violation', async () => {
@@ -157,12 +162,22 @@ describe('portico compare', () => {
     expect(unused.out).toContain('Unused noise rule: listArticles /list/*/score.');
   });
 
+  it('reads passwords from files next to the file of callers', async () => {
+    mkdirSync(join(folder, 'moving'));
+    writeFileSync(join(folder, 'moving', 'secret'), 'admin');
+    const account = '{ user: admin, passwordFile: secret }';
+    writeFileSync(
+      join(folder, 'moving', 'callers.yaml'),
+      `callers: [{ name: admin, old: ${account}, new: ${account} }]`,
+    );
+    const { code, err } = await compare([old.url, next.url, ...QUICK, '--callers', 'moving/callers.yaml']);
+    expect([code, err.includes('cannot be read')]).toEqual([0, false]);
+  });
+
   it('accepts repairs in the baseline, with an owner', async () => {
     old.setChaos(['missing-field:score@8']);
     const args = [old.url, next.url, ...LEARN, '--baseline', 'moving.yaml'];
-    writeFileSync(join(folder, 'moving.yaml'), '');
-    const before = await compare([...args, '--fail-on', 'new']);
-    expect(before.code).toBe(1);
+    expect((await compare([...args, '--fail-on', 'new'])).err).toContain('there is no such file');
     const accepted = await compare([...args, '--accept-repairs', '--owner', 'the team']);
     expect(accepted.err).toMatch(/Accepted \d+ repairs? in /);
     expect(readFileSync(join(folder, 'moving.yaml'), 'utf8')).toContain('owner: the team');

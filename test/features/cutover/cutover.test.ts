@@ -249,6 +249,13 @@ describe('the cut-over returns by itself', () => {
     await eventually(async () => (await phaseOf(gateway)) === 'frozen');
     expect((await set(gateway, 60)).json).toMatchObject({ error: expect.stringContaining('resume it') as string });
     expect((await set(gateway, 40)).status).toBe(200);
+    // What was counted before does not freeze it again.
+    fresh.handler = knowing(stamped('new'));
+    expect((await post(gateway, 'resume', { by: 'ann' })).status).toBe(200);
+    await gateway.call(`${QUESTIONS}?page=1&sort=s${random()}`, as('ann'));
+    clock.advance(1_000);
+    await load(gateway, 30);
+    expect(await phaseOf(gateway)).toBe('running');
   });
 
   it('but not because of a failure that the old server has, too', async () => {

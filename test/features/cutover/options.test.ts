@@ -54,13 +54,18 @@ describe('the options of the cut-over', () => {
   it('name operations of the contract, and writing ones only with writes', () => {
     const problems = (operations: object) => operationProblems({ operations } as never, contract.operations);
     expect(problems({ '*': {}, undocumented: {}, listIdeas: {}, createComment: { writes: true } })).toEqual([]);
-    expect(problems({ listIdea: {}, createComment: { writes: false } })).toEqual([
+    expect(problems({ listIdea: {}, createComment: { writes: false }, other: {} })).toEqual([
       {
         pointer: '/cutover/operations/listIdea',
         message: 'is not an operation of the contract',
         suggestion: 'did you mean listIdeas?',
       },
       { pointer: '/cutover/operations/createComment', message: 'writes, and takes part only with writes: true' },
+      {
+        pointer: '/cutover/operations/other',
+        message: 'is not an operation of the contract',
+        suggestion: 'inferred operations need contract.inferred: on',
+      },
     ]);
   });
 });
