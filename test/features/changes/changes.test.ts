@@ -543,7 +543,7 @@ describe('the lists that are read', () => {
       request.path.endsWith('/action.json') ? { status: 403, json: { error: 'no' } } : lists.handler(request, response);
     const { gateway, clock, readEachList } = await start({}, { lists: { ...lists, handler } });
     await readEachList();
-    expect(await statusOf(gateway, 'listActions', 'refused')).toBe(1);
+    expect(await statusOf(gateway, 'listActions', 'refused')).toBeGreaterThan(0);
     clock.advance(1_000);
     const { text } = await gateway.admin('/metrics');
     expect(text).toContain('portico_changes_lag_seconds{list="listQuestions"}');
