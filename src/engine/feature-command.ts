@@ -57,12 +57,19 @@ export interface AdminResponse {
   readonly body: unknown;
 }
 
-/** Returns the failure of a request that the admin side has refused, with all that is wrong with the request. */
-export function refusalFailure({ status, body }: AdminResponse): CommandFailure {
+/**
+ * Returns the failure of a request that the admin side has refused, with all that is wrong with the request. `flags` are
+ * the flags that users know instead of the fields of the request.
+ */
+export function refusalFailure(
+  { status, body }: AdminResponse,
+  flags: Readonly<Record<string, string>> = {},
+): CommandFailure {
   const { error, faults } = membersOf(body);
   const lines = (Array.isArray(faults) ? faults : []).map((fault: unknown) => {
     const { field, message } = membersOf(fault);
-    return field === '' ? String(message) : `${String(field)}: ${String(message)}`;
+    const name = String(field);
+    return name === '' ? String(message) : `${flags[name] ?? name}: ${String(message)}`;
   });
   if (lines.length > 0) return new CommandFailure(lines.join('\n'));
   return new CommandFailure(typeof error === 'string' ? error : `status ${status}`);

@@ -76,12 +76,12 @@ needsProgram('chromium', 'the browser page of the guide', (path) => {
   });
 
   /** Opens the page, enters a credential, and returns what the page says about itself and what it shows. */
-  async function open(credential: string) {
+  async function open(credential: string, address = gateway.url) {
     const context = await browser.newContext();
     cleanUpAfterFile(() => context.close());
     const page = await context.newPage();
     await page.goto(origin);
-    await page.getByLabel('Gateway').fill(gateway.url);
+    await page.getByLabel('Gateway').fill(address);
     await page.getByLabel('Token, or name:password').fill(credential);
     await page.getByRole('button', { name: 'Start' }).click();
     return { page, state: page.getByRole('status'), news: page.getByRole('listitem') };
@@ -117,6 +117,19 @@ needsProgram('chromium', 'the browser page of the guide', (path) => {
     const { page, state, news } = await open('alice:wrong');
     await state.getByText(/credential|password|refused/i).waitFor();
     expect(await news.count()).toBe(0);
+    await page.close();
+  });
+
+  it('connects although the address ends with a slash', async () => {
+    const { page, state } = await open('alice:alice', `${gateway.url}/`);
+    await state.getByText('Connected.').waitFor();
+    await page.close();
+  });
+
+  it('lets somebody correct an address at which no gateway responds', async () => {
+    const { page, state } = await open('alice:alice', 'http://127.0.0.1:1');
+    await state.getByText(`cors.origins does not list ${origin}`).waitFor();
+    expect(await page.getByLabel('Gateway').isVisible()).toBe(true);
     await page.close();
   });
 

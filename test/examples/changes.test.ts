@@ -120,6 +120,15 @@ needsProgram('curl', 'the examples of the change feed', () => {
       await second.end();
     });
 
+    it.each([
+      [{ CREDENTIAL: '' }, 'http://127.0.0.1:1', 'CREDENTIAL: must be name:password'],
+      [{ CREDENTIAL: 'alice:alice' }, '', 'must be the address of the gateway'],
+    ])('says what is missing: %j %s', async (env, address, message) => {
+      const wrong = run('sh', [join(examples, 'news.sh'), address], env, tempFolder());
+      await eventually(() => wrong.errors() !== '');
+      expect(wrong.errors()).toContain(message);
+    });
+
     it('says why it may not read', async () => {
       const wrong = start(tempFolder(), 'alice:wrong');
       await eventually(() => wrong.errors() !== '');

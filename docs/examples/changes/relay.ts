@@ -11,6 +11,7 @@ const MAX_BYTES = 1_000_000;
 const MAX_SECONDS = 300;
 const MAX_SEEN = 1_000;
 const [line = ''] = readFileSync(KEY_FILE, 'utf8').split('\n', 1);
+if (!line.startsWith('whsec_')) throw new Error(`${KEY_FILE} does not begin with whsec_`);
 const key = Buffer.from(line.trim().slice('whsec_'.length), 'base64');
 const seen = new Set<string>();
 

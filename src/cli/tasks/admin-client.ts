@@ -18,6 +18,8 @@ const TIMEOUT_MS = 30_000;
 export function adminClient(line: CommandLine, io: Pick<ProgramIo, 'env' | 'cwd' | 'product'>): AdminClient {
   const { settings, faults, isPartial } = readSettingsFrom(line, io);
   const url = adminAddress(line, settings);
+  const hintFor = ({ status }: Response) =>
+    status === 401 && settings.adminToken === undefined ? ' Set PORTICO_ADMIN_TOKEN as for the gateway.' : '';
   return {
     url: url.origin,
     async send(method, path, body) {
@@ -43,7 +45,9 @@ export function adminClient(line: CommandLine, io: Pick<ProgramIo, 'env' | 'cwd'
           `${url.origin} is not the admin side of a gateway; name its address with --admin, or with listen.adminHost and listen.adminPort`,
         );
       if (response.status === 401 || response.status === 403 || response.status === 429)
-        throw new CommandFailure(`${url.origin}: ${messageOf(json) ?? `status ${response.status}`}`);
+        throw new CommandFailure(
+          `${url.origin}: ${messageOf(json) ?? `status ${response.status}`}${hintFor(response)}`,
+        );
       return { status: response.status, body: json };
     },
   };

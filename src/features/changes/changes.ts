@@ -7,7 +7,8 @@ import { StartFault } from '../../engine/model/fault.ts';
 import { CHANGES_METRICS, registerCounters, registerGauges } from './changes-metrics.ts';
 import { ACTIONS, changesPage, changesRouter } from './changes-page.ts';
 import { type FeedStore, FeedStoreError } from './feed-store.ts';
-import { followedLists, whyNotFollowed } from './followed-list.ts';
+import { OWN_KINDS } from './event.ts';
+import { followedLists, kindsIn, whyNotFollowed } from './followed-list.ts';
 import { options } from './options.ts';
 import { readSecrets } from './read-secrets.ts';
 import { readNetwork } from '../../lib/network-list.ts';
@@ -56,8 +57,17 @@ export const changes = {
       ),
     ];
   },
-  checkContract({ lists = [] }, { operations }) {
-    return lists.flatMap((id, index) => {
+  checkContract({ lists = [], webhooks }, { operations }) {
+    const known = [...kindsIn(operations), ...OWN_KINDS];
+    const unknownKinds = webhooks.flatMap(({ kinds }, at) =>
+      kinds.flatMap((kind, index) => {
+        if (known.includes(kind)) return [];
+        const near = closestName(kind, known);
+        const fault = { pointer: `/changes/webhooks/${at}/kinds/${index}`, message: 'is not a kind of event' };
+        return near === undefined ? [fault] : [{ ...fault, suggestion: `did you mean ${near}?` }];
+      }),
+    );
+    const wrongLists = lists.flatMap((id, index) => {
       const pointer = `/changes/lists/${index}`;
       const operation = operations.find((one) => one.id === id);
       if (operation !== undefined) {
@@ -72,6 +82,7 @@ export const changes = {
       const message = `${name} is not an operation in the contract`;
       return near === undefined ? [{ pointer, message }] : [{ pointer, message, suggestion: `did you mean ${near}?` }];
     });
+    return [...wrongLists, ...unknownKinds];
   },
   warn({ webhooks }, { settings, roles }) {
     return [
@@ -93,16 +104,7 @@ export const changes = {
             },
           ]
         : []),
-      ...webhooks.flatMap(({ account }, index) =>
-        account === undefined || roles.accounts.some(({ name }) => name === account)
-          ? []
-          : [
-              {
-                pointer: `/changes/webhooks/${index}/account`,
-                message: `${account.slice(0, 100)} is not an account in the roles file, so the webhook receives no items`,
-              },
-            ],
-      ),
+      ...webhooks.flatMap((webhook, index) => withoutItems(webhook, `/changes/webhooks/${index}`, roles)),
     ];
   },
   auditRules: [
@@ -154,6 +156,22 @@ export const changes = {
     };
   },
 } as const satisfies Feature<typeof options, ReadSecrets>;
+
+/** Warns about a webhook that receives no items, although it names an account or kinds of items. */
+function withoutItems(
+  { account, kinds }: { readonly account?: string; readonly kinds: readonly string[] },
+  pointer: string,
+  roles: RolesFile,
+) {
+  if (account === undefined) {
+    if (kinds.every((kind) => OWN_KINDS.includes(kind))) return [];
+    const message = 'names kinds of items, but a webhook without an account receives none';
+    return [{ pointer: `${pointer}/kinds`, message, suggestion: 'set account' }];
+  }
+  if (roles.accounts.some(({ name }) => name === account)) return [];
+  const message = `${account.slice(0, 100)} is not an account in the roles file, so the webhook receives no items`;
+  return [{ pointer: `${pointer}/account`, message }];
+}
 
 /** Returns whether callers are verified whose permissions only the upstream knows. */
 const leavesToUpstream = (settings: Settings, roles: RolesFile) =>

@@ -28,6 +28,19 @@ export interface FeedEvent extends NewEvent {
 /** The source of the events about violations and levels. No caller may use an operation of this name. */
 export const OWN_SOURCE = 'portico';
 
+/** Returns the names by which `kindFilter` selects the events of a kind. */
+export const selectorsOf = (first: string, events: readonly string[]): readonly string[] => [
+  first,
+  `${first}.*`,
+  ...events.map((event) => `${first}.${event}`),
+];
+
+/** The names that select the events of Portico itself, which only webhooks receive. */
+export const OWN_KINDS: readonly string[] = [
+  ...selectorsOf('violation', ['new', 'several']),
+  ...selectorsOf('level', ['lowered']),
+];
+
 /** The longest title, in characters. */
 const MAX_TITLE = 200;
 

@@ -1,7 +1,7 @@
 import { toObject } from '../../engine/contract/values.ts';
 import type { ListChanges, Operation } from '../../engine/model/operation.ts';
 import type { PlainObject } from '../../lib/plain-object.ts';
-import { dataOf, type Target, titleOf } from './event.ts';
+import { dataOf, selectorsOf, type Target, titleOf } from './event.ts';
 import type { ReadItem } from './list-state.ts';
 
 /** A list that is read again and again. */
@@ -33,6 +33,12 @@ export function followedLists(
     return [{ operation, changes, isOptional: named === undefined && !identityIndependent }];
   });
 }
+
+/** Returns the names by which the events of lists can be selected: the kinds of items, and what can happen to them. */
+export const kindsIn = (lists: readonly Pick<Operation, 'changes'>[]): readonly string[] =>
+  lists.flatMap(({ changes }) => (changes === undefined ? [] : selectorsOf(changes.kind, eventsOf(changes))));
+
+const eventsOf = ({ grows }: ListChanges) => ['created', 'changed', ...Object.values(grows)];
 
 /** Returns the target of a page. `page` counts from 0. */
 export function pageTarget({ operation, changes }: FollowedList, page: number, pageSize: number): string {

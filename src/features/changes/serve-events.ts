@@ -5,10 +5,11 @@ import type { TakenBy, TakenRequest } from '../../engine/http/public-handler.ts'
 import { scopeHeaders } from '../../engine/model/principal.ts';
 import { RedisUnavailable } from '../../engine/sharing/redis/connect-redis.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { didYouMean } from '../../lib/closest-name.ts';
 import { atomFeed } from './atom.ts';
 import { kindFilter, publicId, readPublicId } from './event.ts';
 import type { FeedStore } from './feed-store.ts';
-import type { FollowedList } from './followed-list.ts';
+import { type FollowedList, kindsIn } from './followed-list.ts';
 import type { Subscribers } from './subscribers.ts';
 
 /** The error for an event id before which events have been removed. */
@@ -116,7 +117,7 @@ async function stream(request: TakenRequest, res: ServerResponse, parts: ServePa
     throw new GatewayError('unknown_parameter', 'The event stream has no such parameter.', {
       details: [{ in: 'query', message: 'the parameters are kinds and after' }],
     });
-  const kinds = readKinds(query);
+  const kinds = readKinds(query, kindsIn(lists.map(({ operation }) => operation)));
   const { last, removed } = await store.range();
   // A browser sends the header when it reconnects, so the header is newer than the address.
   const sent = request.header('last-event-id') ?? query.get('after') ?? '';
@@ -141,15 +142,17 @@ async function stream(request: TakenRequest, res: ServerResponse, parts: ServePa
 
 const UNCACHED = ['Cache-Control', 'private, no-store', 'X-Content-Type-Options', 'nosniff'];
 
-/** The maximum number of kinds, and the form of each. */
+/** The maximum number of kinds. */
 const MAX_KINDS = 50;
-const KIND = /^[a-z]{1,40}(?:\.(?:\*|[a-z]{1,40}))?$/;
 
-function readKinds(query: URLSearchParams): readonly string[] {
+/** Returns the kinds that a client wants. One that no event can have would leave the client waiting forever. */
+function readKinds(query: URLSearchParams, known: readonly string[]): readonly string[] {
   const kinds = query.getAll('kinds').flatMap((value) => value.split(',', MAX_KINDS + 1));
-  if (kinds.length > MAX_KINDS || !kinds.every((kind) => KIND.test(kind)))
-    throw invalid('query', 'kinds', `list up to ${MAX_KINDS} kinds, such as question.created or question.*`);
-  return kinds;
+  if (kinds.length > MAX_KINDS) throw invalid('query', 'kinds', `list at most ${MAX_KINDS} kinds`);
+  const unknown = kinds.find((kind) => !known.includes(kind));
+  if (unknown === undefined) return kinds;
+  const list = known.filter((kind) => !kind.endsWith('*')).join(', ');
+  throw invalid('query', 'kinds', `the kinds are ${list}${didYouMean(unknown, known)}`);
 }
 
 /** Returns the number in the id of an event, or undefined if the event belongs to a store that was lost. */

@@ -173,7 +173,7 @@ function listOf(field: string, value: unknown, fault: AddFault): readonly string
 function daysOf(value: unknown, { maxDays }: Pick<TokenRules, 'maxDays'>, fault: AddFault): number | undefined {
   const days = numberIn(value, 0, maxDays);
   return days === undefined || days === 0
-    ? fault('expiresDays', `State in expiresDays after how many days the token ends: at most ${maxDays}.`)
+    ? fault('expiresDays', `A token must end, at the latest after ${maxDays} days (tokens.maxDays).`)
     : days;
 }
 

@@ -89,7 +89,7 @@ async function serve(
     return changed(enrollment.remove(id), ACTIONS['/unenroll']);
   }
   if (request.method !== 'PUT')
-    throw new GatewayError('method_not_allowed', 'The password of a token can be read about, put and deleted.', {
+    throw new GatewayError('method_not_allowed', 'This path accepts only GET, PUT and DELETE.', {
       headers: { Allow: PASSWORD_METHODS.join(', ') },
     });
   const password = await passwordIn(req);

@@ -181,8 +181,19 @@ async function send(admin: AdminClient, { path, body: request }: AdminRequest): 
   if (response.status === 200) return response.body as TokensBody;
   if (response.status === 404 && membersOf(response.body)['field'] === undefined)
     throw new CommandFailure(`${admin.url} has no tokens: set tokens.keyFile in the gateway's configuration`);
-  throw refusalFailure(response);
+  throw refusalFailure(response, FLAG_OF);
 }
+
+/** The flags whose values are checked by the gateway, by the fields of its requests. */
+const FLAG_OF = {
+  for: '--for',
+  scope: '--scope',
+  expiresDays: '--expires',
+  overlapHours: '--overlap',
+  operations: '--operations',
+  networks: '--networks',
+  note: '--note',
+} as const;
 
 function list({ tokens = [] }: TokensBody, format: string, line: CommandLine, io: CommandIo): number {
   const shown = line.last('all') === undefined ? tokens.filter(({ state }) => state === 'valid') : tokens;

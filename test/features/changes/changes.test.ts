@@ -10,6 +10,7 @@ import { createTestClock, type TestClock } from '../../builders/test-clock.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../../builders/test-gateway.ts';
 import { eventually, until } from '../../builders/until.ts';
+import { runInProcess } from '../../cli/run-in-process.ts';
 import { ADMIN_TOKEN, SERVICE, withTokens } from '../tokens/token-gateway.ts';
 import { createFakeLists, type FakeLists } from './fake-lists.ts';
 import { openStream } from './open-stream.ts';
@@ -260,8 +261,18 @@ describe('an event stream', () => {
     await readEachList();
     const kinds = (await stream.received(2)).map(({ event }) => event);
     expect(new Set(kinds)).toEqual(new Set(['idea.created', 'question.changed']));
-    for (const target of [`${EVENTS}?kinds=A!`, `${EVENTS}?since=1`])
+    for (const target of [`${EVENTS}?kinds=A!`, `${EVENTS}?kinds=violation`, `${EVENTS}?kinds=`, `${EVENTS}?since=1`])
       expect((await gateway.call(target)).status).toBe(400);
+  });
+
+  it('says which kinds there are to a client that wants another one', async () => {
+    const { gateway } = await start();
+    const { status, json } = await gateway.call(`${EVENTS}?kinds=idea,questions`);
+    expect([status, json.code]).toEqual([400, 'invalid_parameter']);
+    expect(json.details[0]).toMatchObject({ in: 'query', name: 'kinds' });
+    expect(json.details[0].message).toMatch(
+      /^the kinds are question, question\.created, question\.changed, question\.answered, .*; did you mean question\?$/,
+    );
   });
 
   it('sends a comment and the last id while nothing happens', async () => {
@@ -532,7 +543,7 @@ describe('the lists that are read', () => {
       request.path.endsWith('/action.json') ? { status: 403, json: { error: 'no' } } : lists.handler(request, response);
     const { gateway, clock, readEachList } = await start({}, { lists: { ...lists, handler } });
     await readEachList();
-    expect(await statusOf(gateway, 'listActions', 'refused')).toBe(1);
+    expect(await statusOf(gateway, 'listActions', 'refused')).toBeGreaterThan(0);
     clock.advance(1_000);
     const { text } = await gateway.admin('/metrics');
     expect(text).toContain('portico_changes_lag_seconds{list="listQuestions"}');
@@ -701,6 +712,36 @@ describe('the configuration', () => {
     ])
       expect(message).toContain(part);
     expect(message).not.toContain('needle');
+  });
+
+  it('names kinds of events that there are not', async () => {
+    const webhooks = [
+      { name: 'one', url: 'https://hooks.example/', kinds: ['violation.new', 'questions', 'book.sold'] },
+    ];
+    const message = await start({ webhooks }).then(
+      () => '',
+      (error: Error) => error.message,
+    );
+    expect(message).toContain('/changes/webhooks/0/kinds/1: is not a kind of event');
+    expect(message).toContain('/changes/webhooks/0/kinds/2: is not a kind of event');
+    expect(message).not.toContain('kinds/0');
+  });
+
+  it.each([
+    [{ kinds: ['question'] }, true],
+    [{ kinds: ['violation', 'level.lowered'] }, false],
+    [{ kinds: [] }, false],
+    [{ kinds: ['question'], account: 'alice' }, false],
+  ])('warns about a webhook whose kinds need an account: %j', async (webhook, isWarned) => {
+    const folder = tempFolder();
+    writeFileSync(join(folder, 'one.url'), 'https://hooks.example/\n', { mode: 0o600 });
+    const config = {
+      roles: { file: join(import.meta.dirname, '..', '..', '..', 'config', 'roles.yaml') },
+      changes: { lists: [], secrets: folder, webhooks: [{ name: 'one', format: 'slack', ...webhook }] },
+    };
+    writeFileSync(join(folder, 'portico.yaml'), stringify(config));
+    const { code, err } = await runInProcess(['check', '--config', join(folder, 'portico.yaml')]);
+    expect([code, err.includes('a webhook without an account receives none')]).toEqual([0, isWarned]);
   });
 
   it('names lists that cannot be followed', async () => {

@@ -104,9 +104,17 @@ describe('portico token', () => {
   it("prints all of the gateway's reasons if it refuses a token", async () => {
     const refused = await token(['create', '--for', 'alice', '--scope', 'Edit users', '--expires', '3650d']);
     expect(refused).toMatchObject({ code: 1, out: '' });
-    expect(refused.err).toContain('scope: The account does not have "Edit users"');
-    expect(refused.err).toContain('expiresDays: ');
+    expect(refused.err).toContain('--scope: The account does not have "Edit users"');
+    expect(refused.err).toContain('--expires: A token must end, at the latest after 365 days (tokens.maxDays).');
     expect((await token(['revoke', 'f'.repeat(16)])).err).toContain('There is no token with this id.');
+  });
+
+  it('says what to set if it has no admin token', async () => {
+    const { code, err } = await token(['list'], { PORTICO_ADMIN_TOKEN: '' });
+    expect([code, err]).toEqual([1, expect.stringContaining('Set PORTICO_ADMIN_TOKEN as for the gateway.')]);
+    const wrong = await token(['list'], { PORTICO_ADMIN_TOKEN: 'another-admin-token' });
+    expect(wrong.err).toContain('The admin token is incorrect.');
+    expect(wrong.err).not.toContain('PORTICO_ADMIN_TOKEN');
   });
 
   it('says what is missing if the gateway has no tokens', async () => {
