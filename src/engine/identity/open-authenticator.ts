@@ -29,7 +29,7 @@ export interface LoginMemory {
 }
 
 /** What an authenticator verifies credentials with, besides the settings. */
-interface AuthenticatorParts extends Pick<VerifierParts, 'roles' | 'clock'> {
+export interface AuthenticatorParts extends Pick<VerifierParts, 'roles' | 'clock'> {
   /** Sends a credential to the upstream that is current at the time of the call. */
   readonly probe: Probe;
   readonly memory: LoginMemory;

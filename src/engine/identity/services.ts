@@ -7,6 +7,7 @@ import { createVerifierTests, type VerifierTests } from './verifier-tests.ts';
 import type { Authenticator } from './create-authenticator.ts';
 import { createLoginLimits, type LoginLimits } from './login-limits.ts';
 import {
+  type AuthenticatorParts,
   type IdentitySettings,
   isPassive,
   openAuthenticator,
@@ -61,6 +62,20 @@ export const loginLimits: Service<LoginLimits, IdentityNeeds> = {
   }) => createLoginLimits(windows('logins', failures.maxPairs), failures),
 };
 
+const authenticatorParts = ({
+  start: { roles },
+  clock,
+  credentialProbe: probe,
+  credentialHash: hash,
+  loginLimits: limits,
+  ...rest
+}: IdentityNeeds): AuthenticatorParts => ({
+  roles,
+  probe,
+  clock,
+  memory: { hash, limits, revocations: rest.revocations },
+});
+
 /** Determines who sends a request. */
 export const authenticator: Service<Authenticator, IdentityNeeds> = {
   dependsOn({ settings, start: { address, roles } }) {
@@ -73,15 +88,7 @@ export const authenticator: Service<Authenticator, IdentityNeeds> = {
     const passwords = readsPasswords ? roles.accounts.map((one) => [one.name, one.passwordHash, names]) : [];
     return [authentication, isPassive(settings), address, passwords, sessionCookies];
   },
-  start: ({
-    settings,
-    start: { roles },
-    clock,
-    credentialProbe: probe,
-    credentialHash: hash,
-    loginLimits: limits,
-    ...rest
-  }) => openAuthenticator(settings, { roles, probe, clock, memory: { hash, limits, revocations: rest.revocations } }),
+  start: (needs) => openAuthenticator(needs.settings, authenticatorParts(needs)),
 };
 
 /** Asks the upstream whether passwords are right. */
@@ -92,16 +99,7 @@ export const upstreamPasswords: Service<UpstreamPasswords, IdentityNeeds> = {
     address,
     settings.upstream.sessionCookies,
   ],
-  start: ({
-    settings,
-    start: { roles },
-    clock,
-    credentialProbe: probe,
-    credentialHash: hash,
-    loginLimits: limits,
-    ...rest
-  }) =>
-    openUpstreamPasswords(settings, { roles, probe, clock, memory: { hash, limits, revocations: rest.revocations } }),
+  start: (needs) => openUpstreamPasswords(needs.settings, authenticatorParts(needs)),
 };
 
 /** The tests of the verifier. A reload tests a new verifier before it is used for requests. */

@@ -6,6 +6,7 @@ import { useKeptFocus } from '../lib/keep-focus.js';
 import { usePoll } from '../lib/poll.js';
 import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
+import { Unstored } from '../lib/unstored.js';
 
 const TONES = { running: 'good', frozen: 'warn', returned: 'bad' };
 
@@ -41,13 +42,7 @@ export function Page({ status, shownError, announce }) {
       ${data.staying > 0 && ` ${count(data.staying)} callers stay with a server because it has got a write of theirs.`}
     </p>
     <${Trouble} error=${error} shownError=${shownError} />
-    ${
-      unstored &&
-      html`<p class="note bad" role="alert">
-        The decision applies, but it could not be stored, so it is lost when the process ends. The log states the
-        reason.
-      </p>`
-    }
+    ${unstored && html`<${Unstored} what="decision" />`}
     <div class="row">
       ${button('Set a share', { path: 'cutover/set', hasShare: true })}
       ${isRunning && button('Freeze', { path: 'cutover/freeze' })}

@@ -7,6 +7,7 @@ import { OperationLinks } from '../lib/operation-links.js';
 import { usePoll } from '../lib/poll.js';
 import { Table } from '../lib/table.js';
 import { Reading, Trouble } from '../lib/trouble.js';
+import { Unstored } from '../lib/unstored.js';
 import { wrappedPath } from '../lib/wrapped.js';
 
 const TONES = {
@@ -37,13 +38,7 @@ export function Page({ status, shownError, announce }) {
       ${reason ?? 'Requests in a revoked brown-out are served. Every decision is added to the audit trail.'}
     </p>
     <${Trouble} error=${error} shownError=${shownError} />
-    ${
-      unstored &&
-      html`<p class="note bad" role="alert">
-        The decision applies, but it could not be stored, so it is lost when the process ends. The log states the
-        reason.
-      </p>`
-    }
+    ${unstored && html`<${Unstored} what="decision" />`}
     <${Table}
       caption="Deprecated"
       kind="cards"
