@@ -618,9 +618,9 @@ export const MUTATIONS: readonly Mutation[] = [
     why: 'a client that claims many names displaces the counts of real callers',
   },
   {
-    file: 'src/features/deprecation/deprecation-file.ts',
-    find: '${JSON.stringify(content)}\\n`, 0o600);',
-    replace: '${JSON.stringify(content)}\\n`, 0o644);',
+    file: 'src/lib/keyed-state-file.ts',
+    find: '...state })}\\n`, 0o600);',
+    replace: '...state })}\\n`, 0o644);',
     test: 'test/features/deprecation/deprecation.test.ts',
     why: 'other users of the machine can read the key of the tags',
   },

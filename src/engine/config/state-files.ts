@@ -1,9 +1,10 @@
+import type { Logger } from 'pino';
 import { whyUnwritable } from '../../lib/replace-file.ts';
 import { StartFault } from '../model/fault.ts';
 import type { Settings } from './settings.ts';
 
 /** A file in which the gateway stores its state, and the JSON pointer to the key that names it. */
-interface StateFile {
+export interface StateFile {
   readonly file: string;
   readonly pointer: string;
 }
@@ -41,4 +42,18 @@ export async function whyNotStored(
   const message = `${file} cannot be written: ${reason}`;
   const suggestion = 'set a file in a writable folder, or :memory:';
   throw new StartFault([{ ...settings.placeOf(pointer), message, suggestion }]);
+}
+
+/**
+ * Logs a warning if a state file cannot be written, and returns the reason, as `whyNotStored` does. In the log, `name`
+ * is the name of the feature, and `what` is what is stored, in the plural.
+ */
+export async function warnIfInMemory(
+  settings: Pick<Settings, 'originOf' | 'placeOf'>,
+  at: StateFile,
+  { logger, name, what }: { readonly logger: Logger; readonly name: string; readonly what: string },
+): Promise<string | undefined> {
+  const reason = await whyNotStored(settings, at);
+  if (reason !== undefined) logger.warn({ [name]: { file: at.file, reason } }, `${what} are stored in memory only`);
+  return reason;
 }

@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { IN_MEMORY, replaceFile } from '../../lib/replace-file.ts';
-import { objectOf, parseState, readIfExists } from '../../lib/state-file.ts';
+import { readKeyedState, writeKeyedState } from '../../lib/keyed-state-file.ts';
+import { objectOf } from '../../lib/state-file.ts';
 import { type CutoverState, stateFrom, stateJson } from './cutover-state.ts';
 import { MAX_STAYS, type StoredStay } from './stays.ts';
 
@@ -13,7 +12,6 @@ export interface StoredCutover {
   readonly stays: readonly StoredStay[];
 }
 
-const KEY_BYTES = 32;
 const TAG = /^[\w-]{22}$/;
 
 /**
@@ -21,15 +19,12 @@ const TAG = /^[\w-]{22}$/;
  * problem if the file is invalid.
  */
 export function readCutoverFile(file: string): StoredCutover {
-  const text = file === IN_MEMORY ? undefined : readIfExists(file);
-  if (text === undefined) return { key: randomBytes(KEY_BYTES), state: undefined, stays: [] };
-  const { version, key, state, stays } = parseState(text);
-  if (version !== 1) throw new Error('version must be 1');
-  const bytes = Buffer.from(typeof key === 'string' ? key : '', 'base64url');
-  if (bytes.length !== KEY_BYTES) throw new Error(`key must be ${KEY_BYTES} bytes in base64url`);
+  const { key, state: read } = readKeyedState(file);
+  if (read === undefined) return { key, state: undefined, stays: [] };
+  const { state, stays } = read;
   if (!Array.isArray(stays) || stays.length > MAX_STAYS) throw new Error('stays must be a list');
   return {
-    key: bytes,
+    key,
     state: stateFrom(objectOf(state, 'state')),
     stays: stays.map((one: unknown, index) => stayFrom(one, `stays[${index}]`)),
   };
@@ -42,17 +37,12 @@ function stayFrom(value: unknown, place: string): StoredStay {
   return { tag, side, step };
 }
 
-/** Replaces the file. Only its owner may read it, because whoever has the key can find out who has written. */
-export async function writeCutoverFile(
+/** Replaces the file. */
+export const writeCutoverFile = (
   file: string,
   { key, state, stays }: StoredCutover & { readonly state: CutoverState },
-): Promise<void> {
-  if (file === IN_MEMORY) return;
-  const content = {
-    version: 1,
-    key: key.toString('base64url'),
+): Promise<void> =>
+  writeKeyedState(file, key, {
     state: stateJson(state),
     stays: stays.map(({ tag, side, step }) => [tag, side, step]),
-  };
-  await replaceFile(file, `${JSON.stringify(content)}\n`, 0o600);
-}
+  });

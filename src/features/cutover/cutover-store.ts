@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Settings } from '../../engine/config/settings.ts';
-import { whyNotStored } from '../../engine/config/state-files.ts';
+import { createStateWriter } from '../../engine/config/state-writer.ts';
 import type { Sharing } from '../../engine/sharing/sharing.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { parseState } from '../../lib/state-file.ts';
@@ -32,8 +32,8 @@ export interface CutoverStore {
   inForce(): Decision;
   /**
    * Makes a decision. It applies at once or, if there are other gateways, a moment later, so that it applies everywhere at
-   * the same time: otherwise, a caller of two gateways would get to and fro. `stored` resolves once it is stored or shared, or to false if it is in memory
-   * only.
+   * the same time: otherwise, a caller of two gateways would get to and fro. `stored` resolves once it is stored or
+   * shared, or to false if it is in memory only.
    */
   decide(decision: NewDecision): { readonly decision: Decision; readonly stored: Promise<boolean> };
   /** Begins again if the decisions are about another server. */
@@ -71,22 +71,21 @@ export function createCutoverStore(parts: StoreParts): CutoverStore {
   let state = stored.state?.server === parts.server ? stored.state : newState(parts.server);
   let inForce = inForceAt(state, clock());
   let isOpen = false;
-  let isStored = true;
-  let writing = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
 
-  const save = async () => {
-    clearTimeout(timer);
-    timer = undefined;
-    try {
-      await writeCutoverFile(file, { key: stored.key, state, stays: stays.list() });
-      isStored = true;
-    } catch (error) {
-      if (isStored) logger.error({ err: error }, 'the decisions of the cut-over cannot be stored');
-      isStored = false;
-    }
-  };
-  const write = (): Promise<void> => (writing = writing.then(save));
+  const { check, write } = createStateWriter({
+    settings,
+    file,
+    pointer: POINTER,
+    logger,
+    name: 'cutover',
+    what: 'the decisions of the cut-over',
+    save() {
+      clearTimeout(timer);
+      timer = undefined;
+      return writeCutoverFile(file, { key: stored.key, state, stays: stays.list() });
+    },
+  });
   const stays = createStays({
     ownKey: stored.key,
     stored: stored.stays,
@@ -121,9 +120,7 @@ export function createCutoverStore(parts: StoreParts): CutoverStore {
 
   const open = async () => {
     isOpen = true;
-    const reason = await whyNotStored(settings, { file, pointer: POINTER });
-    if (reason !== undefined)
-      logger.warn({ cutover: { file, reason } }, 'the decisions of the cut-over are stored in memory only');
+    await check();
     await Promise.all([stays.read(), shared.start()]);
   };
   let opening: Promise<void> | undefined;
@@ -156,7 +153,7 @@ export function createCutoverStore(parts: StoreParts): CutoverStore {
         exceededAt: cause === 'limit' ? at : before.exceededAt,
       };
       replace(decided(state, decision));
-      const storing = Promise.all([write(), shared.sync()]).then(([, isShared]) => isStored || isShared);
+      const storing = Promise.all([write(), shared.sync()]).then(([isStored, isShared]) => isStored || isShared);
       return { decision, stored: storing };
     },
     useServer(server) {

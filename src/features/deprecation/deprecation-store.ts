@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { whyNotStored } from '../../engine/config/state-files.ts';
 import type { Settings } from '../../engine/config/settings.ts';
+import { createStateWriter } from '../../engine/config/state-writer.ts';
 import type { Sharing } from '../../engine/sharing/sharing.ts';
 import { type Clock, DAY_MS } from '../../lib/clock.ts';
 import { parseState } from '../../lib/state-file.ts';
@@ -77,42 +77,36 @@ export function createDeprecationStore(parts: StoreParts): DeprecationStore {
   let { limits } = parts;
   let { usage, decisions } = stored;
   let isOpen = false;
-  let isUnsaved = false;
-  let isStored = true;
-  let writing = Promise.resolve();
 
   const withPending = (): Usage => bounded(withRows(usage, pending), limits, clock());
   const publish = () => {
     const next = withPending();
-    isUnsaved ||= next !== usage;
+    if (next !== usage) writer.changed();
     usage = next;
     pending.clear();
   };
-  const save = async () => {
-    isUnsaved = false;
-    try {
-      await writeDeprecationFile(file, { key: stored.key, usage, decisions });
-      isStored = true;
-    } catch (error) {
-      isUnsaved = true;
-      if (isStored) logger.error({ err: error }, 'the counts of deprecated usage cannot be stored');
-      isStored = false;
-    }
-  };
-  const write = (): Promise<void> => (writing = writing.then(save));
+  const writer = createStateWriter({
+    settings,
+    file,
+    pointer: POINTER,
+    logger,
+    name: 'deprecation',
+    what: 'the counts of deprecated usage',
+    save: () => writeDeprecationFile(file, { key: stored.key, usage, decisions }),
+  });
   const adoptDecisions = (next: Decisions) => {
     const changed = [...next.values()].filter(({ brownout, at }) => decisions.get(brownout)?.at !== at);
     for (const one of changed)
       logger.warn({ brownout: decisionJson(one) }, 'a brown-out was revoked or restored on another gateway');
     decisions = next;
-    void write();
+    void writer.write();
   };
 
   const sharedUsage = sharing.openDocument<Usage>('deprecation', {
     current: () => usage,
     adopt(next) {
       usage = bounded(next, limits, clock());
-      isUnsaved = true;
+      writer.changed();
     },
     merge: (base, mine, theirs) => bounded(mergeUsage(base, mine, theirs), limits, clock()),
     empty: () => LOST_USAGE,
@@ -140,13 +134,11 @@ export function createDeprecationStore(parts: StoreParts): DeprecationStore {
   const publishAll = async () => {
     await tags.read();
     publish();
-    await Promise.all([isUnsaved ? write() : writing, sharedUsage.sync()]);
+    await Promise.all([writer.writeChanges(), sharedUsage.sync()]);
   };
   const open = async () => {
     isOpen = true;
-    const reason = await whyNotStored(settings, { file, pointer: POINTER });
-    if (reason !== undefined)
-      logger.warn({ deprecation: { file, reason } }, 'the counts of deprecated usage are stored in memory only');
+    await writer.check();
     await Promise.all([tags.read(), sharedUsage.start(), sharedDecisions.start()]);
     timer = setInterval(() => void publishAll(), PUBLISH_MS).unref();
   };
@@ -174,7 +166,7 @@ export function createDeprecationStore(parts: StoreParts): DeprecationStore {
       const oldest = clock() - REMEMBERED_MS;
       const kept = [...decisions].filter(([, { until }]) => until >= oldest);
       decisions = mergeDecisions(new Map(kept), new Map([[decision.brownout, decision]]));
-      const [, isShared] = await Promise.all([write(), sharedDecisions.sync()]);
+      const [isStored, isShared] = await Promise.all([writer.write(), sharedDecisions.sync()]);
       return isStored || isShared;
     },
     configure(next) {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
-import { whyNotStored } from '../../engine/config/state-files.ts';
+import { warnIfInMemory } from '../../engine/config/state-files.ts';
 import type { FeatureContext } from '../../engine/feature.ts';
 import type { ActionOrigin } from '../../engine/model/operator-action.ts';
 import { overrideJson } from './former-files.ts';
@@ -115,9 +115,8 @@ export function createLevels(
     evaluate().catch((error: unknown) => logger.warn({ err: error }, 'promotions could not be evaluated'));
   const stops: (() => void)[] = [];
   const openOnce = async () => {
-    const reason = await whyNotStored(settings, { file: options.file, pointer: POINTER });
-    if (reason !== undefined)
-      logger.warn({ levels: { file: options.file, reason } }, 'the levels are stored in memory only');
+    const at = { file: options.file, pointer: POINTER };
+    const reason = await warnIfInMemory(settings, at, { logger, name: 'levels', what: 'the levels' });
     logStored(logger, stored, store, options.file);
     // Promotions depend on how long this contract has been in use, so the time of its first use is stored at startup.
     if (reason === undefined && !(stored.isInFile && isDeepStrictEqual(stored.state, store.state())))

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Logger } from 'pino';
-import { whyNotStored } from '../../engine/config/state-files.ts';
 import type { Settings } from '../../engine/config/settings.ts';
+import { createStateWriter } from '../../engine/config/state-writer.ts';
 import { hashTexts } from '../../engine/sharing/hash-texts.ts';
 import type { Sharing } from '../../engine/sharing/sharing.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -73,36 +73,30 @@ export function createMirrorStore(parts: StoreParts): MirrorStore {
   let totals = stored.totals.subject === parts.subject ? stored.totals : noTotals(parts.subject, clock());
   let counts = createMirrorCounts(parts.subject, clock);
   let isOpen = false;
-  let isUnsaved = false;
-  let isStored = true;
-  let writing = Promise.resolve();
   const shared = sharing.status() === undefined ? undefined : sharing.keyedHash('callers');
   let reading: Promise<void> | undefined;
 
   const publish = () => {
     const next = addTotals(totals, counts.take());
-    isUnsaved ||= next !== totals;
+    if (next !== totals) writer.changed();
     totals = next;
   };
-  const save = async () => {
-    isUnsaved = false;
-    try {
-      await writeMirrorFile(file, { key: stored.key, totals });
-      isStored = true;
-    } catch (error) {
-      isUnsaved = true;
-      if (isStored) logger.error({ err: error }, 'the counts of the mirror cannot be stored');
-      isStored = false;
-    }
-  };
-  const write = (): Promise<void> => (writing = writing.then(save));
+  const writer = createStateWriter({
+    settings,
+    file,
+    pointer: POINTER,
+    logger,
+    name: 'mirror',
+    what: 'the counts of the mirror',
+    save: () => writeMirrorFile(file, { key: stored.key, totals }),
+  });
 
   const document = sharing.openDocument<MirrorTotals>(MIRROR_DOCUMENT.name, {
     ...MIRROR_DOCUMENT,
     current: () => totals,
     adopt(next) {
       totals = next;
-      isUnsaved = true;
+      writer.changed();
     },
     merge: mergeTotals,
     versionOf: ({ subject }) => subject,
@@ -112,13 +106,11 @@ export function createMirrorStore(parts: StoreParts): MirrorStore {
   let timer: NodeJS.Timeout | undefined;
   const publishAll = async () => {
     publish();
-    await Promise.all([isUnsaved ? write() : writing, document.sync()]);
+    await Promise.all([writer.writeChanges(), document.sync()]);
   };
   const open = async () => {
     isOpen = true;
-    const reason = await whyNotStored(settings, { file, pointer: POINTER });
-    if (reason !== undefined)
-      logger.warn({ mirror: { file, reason } }, 'the counts of the mirror are stored in memory only');
+    await writer.check();
     await Promise.all([shared?.read(), document.start()]);
     timer = setInterval(() => void publishAll(), PUBLISH_MS).unref();
   };

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
-import { whyNotStored } from '../../engine/config/state-files.ts';
+import { warnIfInMemory } from '../../engine/config/state-files.ts';
 import type { FeatureContext } from '../../engine/feature.ts';
 import { HOUR_MS } from '../../lib/clock.ts';
 import { IN_MEMORY, replaceFile } from '../../lib/replace-file.ts';
@@ -81,9 +81,8 @@ export function createTokenStore(context: Context, stored: TokensState): TokenSt
   const isAlone = () => sharing.status() === undefined;
   const knows = (seconds: number) => isAlone() || clock() - mergedAt <= seconds * 1000;
   const openOnce = async () => {
-    const reason = await whyNotStored(settings, { file: options.file, pointer: POINTER });
-    if (reason !== undefined)
-      logger.warn({ tokens: { file: options.file, reason } }, 'the tokens are stored in memory only');
+    const at = { file: options.file, pointer: POINTER };
+    await warnIfInMemory(settings, at, { logger, name: 'tokens', what: 'the tokens' });
     await document.start();
     sweep();
     timer = setInterval(sweep, HOUR_MS).unref();
