@@ -48,12 +48,15 @@ function dispatchToSide(
   trace: Trace,
   clientGone?: () => Cancellation,
 ): Dispatched | Promise<Dispatched> {
-  const { plan } = gateway.targets.resolve(arrival);
+  const target = gateway.targets.resolve(arrival);
+  const { plan } = target;
   if (plan !== undefined) trace.operation = plan.operation.id;
   const proceed = (name: string | undefined) => {
     const isSecond = second.usesSecond({ arrival, operation: plan?.operation, name });
     trace.side = isSecond ? second.sides.second : second.sides.first;
-    return dispatchTo(isSecond ? second.gateway : gateway, arrival, trace, clientGone);
+    return isSecond
+      ? dispatchTo(second.gateway, arrival, trace, clientGone)
+      : dispatchTo(gateway, arrival, trace, clientGone, target);
   };
   const claimed = second.claimedName(arrival.authorization);
   if (claimed !== 'later') return proceed(claimed.name);
@@ -67,8 +70,8 @@ function dispatchTo(
   arrival: Arrival,
   trace: Trace,
   clientGone?: () => Cancellation,
+  target: Target = gateway.targets.resolve(arrival),
 ): Dispatched | Promise<Dispatched> {
-  const target = gateway.targets.resolve(arrival);
   if (target.plan !== undefined) trace.operation = target.plan.operation.id;
   const principal = authenticate(gateway, arrival, trace, target.plan);
   const proceed = (known: Principal) => handleTarget(gateway, { arrival, principal: known, trace, clientGone }, target);
