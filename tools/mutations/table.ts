@@ -698,7 +698,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/features/tokens/serve-password.ts',
-    find: 'if (hour.count >= MAX_CHANGES)',
+    find: 'if (waitMs > 0)',
     replace: 'if (hour.count < 0)',
     test: 'test/features/tokens/serve-password.test.ts',
     why: 'a caller can displace the entries of the audit trail',

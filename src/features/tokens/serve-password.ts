@@ -4,8 +4,8 @@ import { GatewayError } from '../../engine/errors/gateway-error.ts';
 import type { PublicMiddleware } from '../../engine/http/public-app.ts';
 import type { TakenRequest } from '../../engine/http/public-handler.ts';
 import type { FeatureContext } from '../../engine/feature.ts';
+import { createOwnWindows } from '../../engine/sharing/alone/own-windows.ts';
 import { parseBounded, parsedValue } from '../../lib/bounded-json.ts';
-import { createLruMap } from '../../lib/bounded-maps.ts';
 import { type Clock, HOUR_MS } from '../../lib/clock.ts';
 import { readBody } from '../../lib/read-body.ts';
 import { TOKEN_NOT_ALLOWED } from './admit-token.ts';
@@ -108,21 +108,15 @@ const MAX_COUNTED = 1_000;
  * adds to the audit trail, whose earlier entries a caller must not displace.
  */
 function createChangeLimit(clock: Clock): (id: string) => void {
-  const hours = createLruMap<string, { readonly startedAt: number; count: number }>(MAX_COUNTED);
+  const changes = createOwnWindows(clock, MAX_COUNTED);
   return (id) => {
-    const now = clock();
-    const known = hours.get(id);
-    const hour = known !== undefined && now - known.startedAt < HOUR_MS ? known : { startedAt: now, count: 0 };
-    if (hour.count >= MAX_CHANGES)
+    const { waitMs } = changes.add([{ name: 'token', texts: [id], limit: MAX_CHANGES }], HOUR_MS);
+    if (waitMs > 0)
       throw new GatewayError(
         'too_many_attempts',
         'The password of this token was changed too often; try again later.',
-        {
-          headers: { 'Retry-After': String(Math.ceil((hour.startedAt + HOUR_MS - now) / 1000)) },
-        },
+        { headers: { 'Retry-After': String(Math.ceil(waitMs / 1000)) } },
       );
-    hour.count += 1;
-    hours.set(id, hour);
   };
 }
 
