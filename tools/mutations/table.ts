@@ -699,7 +699,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     file: 'src/features/tokens/serve-password.ts',
     find: 'if (waitMs > 0)',
-    replace: 'if (hour.count < 0)',
+    replace: 'if (waitMs < 0)',
     test: 'test/features/tokens/serve-password.test.ts',
     why: 'a caller can displace the entries of the audit trail',
   },

@@ -4,6 +4,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { isPlainObject } from '../../lib/plain-object.ts';
 import { trimEndOf } from '../../lib/trim-end.ts';
 import type { ActionOrigin, OperatorAction } from '../model/operator-action.ts';
+import { isSafe } from '../model/safe-methods.ts';
 import type { AdminRoute } from './admin-route.ts';
 
 /** What a request handler knows about an operator's action. */
@@ -32,14 +33,12 @@ export function originOf(req: Pick<IncomingMessage, 'socket'>, res: Response): A
   return { actor, ...(by !== undefined && { by }), from: req.socket.remoteAddress, way };
 }
 
-const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
-
 /** Notes the way and the name of the change that a request to a route stands for. */
 export function noteRoute({ actions = {}, way = 'api' }: Pick<AdminRoute, 'actions' | 'way'>): RequestHandler {
   const names = Object.entries(actions).map(([end, action]) => [trimEndOf(end, '/'), action] as const);
   return (req, res, next) => {
     const path = trimEndOf(req.path, '/');
-    const isChange = !SAFE.has(req.method);
+    const isChange = !isSafe(req.method);
     const found = isChange && names.find(([end]) => (end === '' ? path === '' : path.endsWith(end)));
     noteAction(res, { way, ...(found && { action: found[1] }) });
     next();
@@ -75,8 +74,7 @@ export function reportActions(acted: (action: OperatorAction) => unknown, clock:
         way: _way,
         ...details
       } = noted(res);
-      const isSafe = SAFE.has(req.method);
-      if (isReported === true || (action === undefined && (isSafe || res.statusCode === 404))) return;
+      if (isReported === true || (action === undefined && (isSafe(req.method) || res.statusCode === 404))) return;
       const told = outcome ?? (res.statusCode >= 500 ? 'failed' : res.statusCode >= 400 ? 'refused' : 'done');
       const why = told === 'done' ? undefined : (reason ?? sentReason);
       acted({

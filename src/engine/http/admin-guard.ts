@@ -4,6 +4,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { createOwnWindows } from '../sharing/alone/own-windows.ts';
 import type { Operator } from '../identity/operators-options.ts';
 import { operatorName } from '../model/operator-name.ts';
+import { isSafe } from '../model/safe-methods.ts';
 import { noteAction } from './admin-actions.ts';
 import { createOperatorSignIn } from './operator-sign-in.ts';
 import { parseBasicCredentials } from '../../lib/basic-credentials.ts';
@@ -36,9 +37,6 @@ const ATTEMPTS = { limit: 20, windowMs: 60_000, networks: 10_000 };
 const RECENT_USE = { seconds: 3_600, max: 1_000 };
 
 const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
-
-/** The methods that change nothing (RFC 9110 §9.2.1). */
-const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
  * Returns whether a browser states that another site caused the request. The browser adds a `Basic` credential that it
@@ -83,7 +81,7 @@ export function createAdminGuard({
     const refuse = (status: number, text: string) => refuseAdmin(req, res, status, text);
     if (origin !== undefined && hostOf(origin) !== host.toLowerCase()) {
       refuse(403, 'Requests from another site are refused.');
-    } else if (!SAFE.has(req.method) && isFromAnotherSite(req)) {
+    } else if (!isSafe(req.method) && isFromAnotherSite(req)) {
       refuse(403, 'Changes requested by another site are refused.');
     } else if (isOpen && !loopback) {
       refuse(403, 'Set PORTICO_ADMIN_TOKEN: the admin side is not on loopback.');

@@ -1,5 +1,6 @@
 import { readStateFile } from '../../engine/config/state-files.ts';
 import type { Feature } from '../../engine/feature.ts';
+import { isSafe } from '../../engine/model/safe-methods.ts';
 import type { Side } from '../../engine/model/trace.ts';
 import type { SecondUpstream } from '../../engine/pipeline/sides.ts';
 import { toAuthorization } from '../../lib/basic-credentials.ts';
@@ -24,7 +25,7 @@ import {
 } from './options.ts';
 import { sampleOf } from './sample-of.ts';
 import { type Caller, createCallers, isMoved, sharesUnder } from './shares.ts';
-import { isSafe, PASSIVE_STAGE, stayWithServer } from './stay-with-server.ts';
+import { PASSIVE_STAGE, stayWithServer } from './stay-with-server.ts';
 import { createWatch, type Exceeded } from './watch.ts';
 
 const OLD: Side = { name: 'old', isSecond: false };

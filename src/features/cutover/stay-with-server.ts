@@ -1,4 +1,5 @@
 import type { Principal } from '../../engine/model/principal.ts';
+import { isSafe } from '../../engine/model/safe-methods.ts';
 import type { Trace } from '../../engine/model/trace.ts';
 import type { Arrival } from '../../engine/model/arrival.ts';
 import type { FeatureStage, Handler } from '../../engine/pipeline/stage.ts';
@@ -9,11 +10,6 @@ export interface Writer {
   readonly principal: Pick<Principal, 'name'>;
   readonly arrival: Pick<Arrival, 'method' | 'clientAddress'>;
 }
-
-const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
-
-/** Returns whether a method only reads. */
-export const isSafe = (method: string): boolean => SAFE.has(method);
 
 /**
  * Makes a caller stay with the server that has got a write of the caller, before the caller has the response. `wrote`

@@ -1,10 +1,9 @@
+import { isSafe } from '../../engine/model/safe-methods.ts';
 import { resolveRole } from '../../engine/permissions/compile-permissions.ts';
 import { ANONYMOUS_ROLE } from '../../engine/permissions/roles-file.ts';
 import type { AllowEntry } from '../../engine/pipeline/undocumented/policy.ts';
 import { type AuditRule, type AuditSubject, foundIf } from './audit-rule.ts';
 import { listed } from '../../lib/listed.ts';
-
-const isUnsafe = (method: string) => !['GET', 'HEAD', 'OPTIONS'].includes(method);
 
 /**
  * Returns a function that tests whether an entry of `undocumented.allow` lets anyone change content without logging in.
@@ -16,7 +15,7 @@ export function anyoneMayChange(
 ): (entry: AllowEntry) => boolean {
   if (authentication.anonymous !== 'allow') return () => false;
   const held = resolveRole(readRoles().roles, ANONYMOUS_ROLE).permissions;
-  return ({ method, permission }) => isUnsafe(method) && (permission === undefined || held.includes(permission));
+  return ({ method, permission }) => !isSafe(method) && (permission === undefined || held.includes(permission));
 }
 
 /** Rules about what callers without a credential may do, and about requests that are forwarded without checks. */
@@ -64,7 +63,7 @@ export const ANONYMOUS_RULES: readonly AuditRule[] = [
     find: ({ settings }) =>
       settings.undocumented.allow
         .filter(({ method, path, permission }) => {
-          const isOpen = isUnsafe(method) && path.endsWith('/**') && permission === undefined;
+          const isOpen = !isSafe(method) && path.endsWith('/**') && permission === undefined;
           return isOpen || path === '/services/v2/**';
         })
         .map(entryText),

@@ -1,5 +1,6 @@
 import type { CheckLevel } from '../../model/checks.ts';
 import type { Operation } from '../../model/operation.ts';
+import { isSafe } from '../../model/safe-methods.ts';
 import { compilePathPattern, type PathPattern, plainPath } from './path-matching.ts';
 import type { UndocumentedPolicy } from './verdict.ts';
 
@@ -11,8 +12,6 @@ export interface AllowEntry {
   /** The permission that the caller must have. */
   readonly permission?: string | undefined;
 }
-
-const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
  * Compiles the policy for undocumented paths. Paths outside the API's base path are forwarded only in `observe` mode
@@ -54,7 +53,7 @@ export function compileUndocumentedPolicy(
     if (evades) return { pass: false, code: 'not_in_contract', allow: [] };
     if (entry !== undefined) return { pass: true, permission: entry.permission, reported: false };
     if (transparent) return { pass: true, permission: undefined, reported: level !== 'off', documentedPath };
-    if (level !== 'enforce' && SAFE.has(method) && path.startsWith(basePath))
+    if (level !== 'enforce' && isSafe(method) && path.startsWith(basePath))
       return { pass: true, permission: undefined, reported: level === 'report', documentedPath };
     if (byMethod === undefined) return { pass: false, code: 'not_in_contract', allow: [] };
     return { pass: false, code: 'method_not_allowed', allow: allowedMethods(byMethod) };
