@@ -39,7 +39,7 @@ export interface LateDifference<Exchange> {
 
 /** Nothing of the response but this is kept while an item waits for another page. */
 interface Debt<Exchange> {
-  readonly edge: SeenEdge['edge'];
+  readonly place: Place;
   readonly described: string;
   readonly facts: ItemFacts;
   readonly exchange: Exchange;
@@ -94,7 +94,7 @@ const NO_FACTS: ItemFacts = new Map();
 const sealed = (facts: ItemFacts): ItemFacts =>
   new Map([...facts].map(([name, text]) => [name, hash('sha256', text, 'base64url').slice(0, 16)]));
 
-const spaceOf = ({ place }: Pick<EdgeItem, 'place'>) => place.member(ID).marks.identity ?? place.at;
+const spaceOf = (place: Place) => place.member(ID).marks.identity ?? place.at;
 
 /** The maximum numbers of lists, and of items, that wait for another page. */
 const MAX_LISTS = 10_000;
@@ -118,7 +118,7 @@ export function createListPages<Exchange>(ids: Identities) {
       ['old', list.onlyOld],
       ['new', list.onlyNew],
     ] as const)
-      for (const { edge, described, exchange } of debts.values()) {
+      for (const [id, { place, described, exchange }] of debts) {
         if (!isWhole) {
           undecided += 1;
           continue;
@@ -128,7 +128,7 @@ export function createListPages<Exchange>(ids: Identities) {
           side === 'old'
             ? (['missing-item', described, 'absent'] as const)
             : (['extra-item', 'absent', described] as const);
-        found.push({ kind, place: edge.place, old, new: next, id: edge.id, exchange });
+        found.push({ kind, place, old, new: next, id, exchange });
       }
     const { totals } = list;
     if (totals !== undefined && totals.old - totals.new !== list.net)
@@ -137,8 +137,8 @@ export function createListPages<Exchange>(ids: Identities) {
   };
   /** Pairs items whose ids became known later, or that are alike. */
   const pairLate = ({ onlyOld, onlyNew }: List<Exchange>) => {
-    for (const [id, { edge }] of onlyOld) {
-      const next = ids.toNew(spaceOf(edge), id);
+    for (const [id, { place }] of onlyOld) {
+      const next = ids.toNew(spaceOf(place), id);
       if (next !== undefined && onlyNew.delete(next)) onlyOld.delete(id);
     }
     if (ids.mode !== 'learned') return;
@@ -176,26 +176,20 @@ export function createListPages<Exchange>(ids: Identities) {
       list.pageCount = page.pageCount ?? list.pageCount;
       list.totals ??= page.totals && { ...page.totals, exchange };
       for (const { edge, described, facts } of page.edges) {
-        if (edge.isLive) {
+        const { place, side, id, isLive } = edge;
+        if (isLive) {
           undecided += 1;
           continue;
         }
-        const [own, others] = edge.side === 'old' ? [list.onlyOld, list.onlyNew] : [list.onlyNew, list.onlyOld];
-        const other = edge.side === 'old' ? ids.toNew(spaceOf(edge), edge.id) : ids.toOld(spaceOf(edge), edge.id);
+        const [own, others] = side === 'old' ? [list.onlyOld, list.onlyNew] : [list.onlyNew, list.onlyOld];
+        const other = side === 'old' ? ids.toNew(spaceOf(place), id) : ids.toOld(spaceOf(place), id);
         if (other !== undefined && others.delete(other)) {
           waiting -= 1;
           continue;
         }
         if (waiting >= MAX_WAITING) undecided += 1;
-        else if (!own.has(edge.id)) {
-          // The whole item would keep its response in memory.
-          const { place, side, id, isLive } = edge;
-          own.set(id, {
-            edge: { place, side, id, isLive },
-            described,
-            facts: ids.mode === 'learned' ? sealed(facts) : NO_FACTS,
-            exchange,
-          });
+        else if (!own.has(id)) {
+          own.set(id, { place, described, facts: ids.mode === 'learned' ? sealed(facts) : NO_FACTS, exchange });
           waiting += 1;
         }
       }
@@ -218,10 +212,13 @@ export function createListPages<Exchange>(ids: Identities) {
               ? null
               : { place: refOf(totals.place), old: totals.old, new: totals.new, exchange: numberOf(totals.exchange) },
           net,
-          waiting: [...onlyOld.values(), ...onlyNew.values()].map(({ edge, described, facts, exchange }) => ({
-            place: refOf(edge.place),
-            side: edge.side,
-            id: edge.id,
+          waiting: [
+            ...[...onlyOld].map((one) => ['old', ...one] as const),
+            ...[...onlyNew].map((one) => ['new', ...one] as const),
+          ].map(([side, id, { place, described, facts, exchange }]) => ({
+            place: refOf(place),
+            side,
+            id,
             described,
             facts: [...facts],
             exchange: numberOf(exchange),
@@ -246,7 +243,7 @@ export function createListPages<Exchange>(ids: Identities) {
         };
         for (const { place, side, id, described, facts, exchange } of debts)
           list[side === 'old' ? 'onlyOld' : 'onlyNew'].set(id, {
-            edge: { place: placeAt(place), side, id, isLive: false },
+            place: placeAt(place),
             described,
             facts: new Map(facts),
             exchange: exchangeAt(exchange),
