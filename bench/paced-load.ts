@@ -1,37 +1,70 @@
 import { Pool } from 'undici';
-import { percentileOf } from '../tools/prove/load/statistics.ts';
 
-/** Requests at a fixed rate, whether or not earlier ones have been answered. */
+/** Blocks of requests at a fixed rate, whether or not earlier ones have been answered. */
 export interface PacedLoad {
-  readonly port: number;
+  /** The servers. Each gets the same requests in each block; who is first alternates. */
+  readonly ports: readonly number[];
+  /** The beginning of the path. A key that occurs once follows, and how long the upstream takes; see `slow-upstream.ts`. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly connections: number;
   readonly perSecond: number;
-  readonly seconds: number;
+  readonly blocks: number;
+  readonly blockSeconds: number;
+  /** How long the upstream takes: a log-normal distribution. */
+  readonly delay: { readonly medianMs: number; readonly sigma: number; readonly atMostMs: number };
 }
 
-/** Returns the 99th percentile of the latencies in milliseconds. Each counts from when its request was due. */
-async function p99Of({ port, path, headers, connections, perSecond, seconds }: PacedLoad): Promise<number> {
+/** The latencies in milliseconds, for each server and block. Each counts from when its request was due. */
+export type PacedLatencies = readonly (readonly (readonly number[])[])[];
+
+/** The blocks before those that count. */
+const WARM_BLOCKS = 3;
+
+async function latenciesOf(load: PacedLoad): Promise<PacedLatencies> {
+  const { ports, perSecond, blocks, blockSeconds } = load;
+  const servers = ports.map((port, at) => ({ at, send: createSender(port, load), found: [] as number[][] }));
+  for (let block = -WARM_BLOCKS; block < blocks; block += 1) {
+    const delays = Array.from({ length: Math.round(perSecond * blockSeconds) }, () => drawDelay(load.delay));
+    for (const { send, found } of block % 2 === 0 ? servers : servers.toReversed()) {
+      const latencies = await sendAll(send, delays, perSecond);
+      if (block >= 0) found.push(latencies);
+    }
+  }
+  return servers.map(({ found }) => found);
+}
+
+type Send = (delayMs: number, dueAt: number) => Promise<number>;
+
+function createSender(port: number, { path, headers, connections }: PacedLoad): Send {
   const pool = new Pool(`http://127.0.0.1:${port}`, { connections });
-  const total = Math.floor(perSecond * seconds);
-  const startedAt = performance.now();
-  const sent: Promise<number>[] = [];
-  const send = async (dueAt: number) => {
-    const { statusCode, body } = await pool.request({ method: 'GET', path, headers });
+  return async (delayMs, dueAt) => {
+    key += 1;
+    const { statusCode, body } = await pool.request({ method: 'GET', path: `${path}k${key}w${delayMs}`, headers });
     await body.arrayBuffer();
     if (statusCode !== 200) throw new Error(`status ${statusCode}`);
     return performance.now() - dueAt;
   };
-  while (sent.length < total) {
+}
+let key = 0;
+
+async function sendAll(send: Send, delays: readonly number[], perSecond: number): Promise<number[]> {
+  const startedAt = performance.now();
+  const sent: Promise<number>[] = [];
+  while (sent.length < delays.length) {
     await new Promise((resolve) => setTimeout(resolve, 1));
-    const due = Math.min(total, Math.floor(((performance.now() - startedAt) / 1000) * perSecond));
-    while (sent.length < due) sent.push(send(startedAt + (sent.length / perSecond) * 1000));
+    const due = Math.min(delays.length, Math.floor(((performance.now() - startedAt) / 1000) * perSecond));
+    while (sent.length < due) sent.push(send(delays[sent.length] ?? 0, startedAt + (sent.length / perSecond) * 1000));
   }
-  const latencies = await Promise.all(sent);
-  await pool.close();
-  return percentileOf(Float64Array.from(latencies).sort(), 0.99);
+  return Promise.all(sent);
+}
+
+function drawDelay({ medianMs, sigma, atMostMs }: PacedLoad['delay']): number {
+  const normal = Math.sqrt(-2 * Math.log(1 - Math.random())) * Math.cos(2 * Math.PI * Math.random());
+  return Math.min(atMostMs, Math.round(medianMs * Math.exp(sigma * normal)));
 }
 
 // Runs as a process of its own, so that it can have a core of its own.
-process.stdout.write(String(await p99Of(JSON.parse(process.argv[2] ?? '') as PacedLoad)));
+process.stdout.write(JSON.stringify(await latenciesOf(JSON.parse(process.argv[2] ?? '') as PacedLoad)), () =>
+  process.exit(0),
+);

@@ -213,9 +213,9 @@ export function createListPages<Exchange>(ids: Identities) {
               : { place: refOf(totals.place), old: totals.old, new: totals.new, exchange: numberOf(totals.exchange) },
           net,
           waiting: [
-            ...[...onlyOld].map((one) => ['old', ...one] as const),
-            ...[...onlyNew].map((one) => ['new', ...one] as const),
-          ].map(([side, id, { place, described, facts, exchange }]) => ({
+            ...[...onlyOld].map(([id, debt]) => ({ side: 'old' as const, id, debt })),
+            ...[...onlyNew].map(([id, debt]) => ({ side: 'new' as const, id, debt })),
+          ].map(({ side, id, debt: { place, described, facts, exchange } }) => ({
             place: refOf(place),
             side,
             id,
