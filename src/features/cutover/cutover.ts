@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readStateFile } from '../../engine/config/state-files.ts';
 import type { Feature } from '../../engine/feature.ts';
 import { isSafe } from '../../engine/model/safe-methods.ts';
@@ -81,14 +82,24 @@ export const cutover = {
     const isOff = settings.mode.transparent || Object.keys(given.operations).length === 0;
     if (isOff) return undefined;
     const kept = lasting(
-      () => ({
-        store: createCutoverStore({ ...context, stored: prepared, file: given.file, server: given.url }),
-        servers: createNewServers(clock, ({ opened }) =>
-          opened
+      () => {
+        const opened = createNewServers(clock, (change) =>
+          change.opened
             ? logger.warn('requests to the new server are paused, because it keeps failing')
             : logger.info('requests to the new server continue'),
-        ),
-      }),
+        );
+        return {
+          store: createCutoverStore({
+            ...context,
+            stored: prepared,
+            file: given.file,
+            server: given.url,
+            // Nobody should get an error because the new server failed before.
+            onResume: () => opened.closeCircuit(),
+          }),
+          servers: opened,
+        };
+      },
       async ({ store, servers }, graceMs) => {
         await Promise.all([store.close(), servers.close(graceMs)]);
       },
@@ -103,20 +114,35 @@ export const cutover = {
     const callerOf = createCallers(given);
     /** The number of exchanges with the new server since the shares were changed. */
     let served = 0;
+    /** What exchanges that began before this instant say belongs to an earlier decision. */
+    let countsFrom = -Infinity;
+    /** When a limit was last exceeded on this gateway (0: never). */
+    let exceededAt = 0;
     let inForce = store.inForce();
     let shares = sharesUnder(given, operations, inForce);
     /** Returns the shares that apply now. */
     const sharesNow = () => {
       const decision = store.inForce();
       if (decision === inForce) return shares;
-      if (decision.step !== inForce.step) served = 0;
+      if (decision.raised !== inForce.raised || decision.lowered !== inForce.lowered) served = 0;
       // What has led to a freeze stays visible until somebody resumes, and must not freeze it again.
       const isFreeze = inForce.phase === 'running' && decision.phase === 'frozen';
-      if (decision.phase !== inForce.phase && !isFreeze) watch.forget();
+      if (decision.phase !== inForce.phase && !isFreeze) {
+        watch.forget();
+        countsFrom = Math.min(decision.appliesAt, clock());
+      }
       inForce = decision;
       shares = sharesUnder(given, operations, decision);
       return shares;
     };
+
+    // What is stored about callers does not apply to another server, nor under other configured shares.
+    const configured = createHash('sha256')
+      .update(JSON.stringify([given.url, given.seed, given.operations]))
+      .digest('base64url');
+    const keyOf = ({ key }: Caller) => `${configured} ${key}`;
+    const stayingOf = (caller: Caller) =>
+      caller.listed === 'old' ? undefined : store.stays.of(keyOf(caller), store.inForce());
 
     const usesSecond: SecondUpstream['usesSecond'] = ({ arrival, operation, name }) => {
       const now = sharesNow();
@@ -124,7 +150,7 @@ export const cutover = {
       if (share === undefined || now.isReturned) return false;
       const caller = callerOf({ arrival, name });
       if (isSafe(operation?.method ?? arrival.method)) {
-        const staying = store.stays.of(caller.key, inForce.step);
+        const staying = stayingOf(caller);
         if (staying !== undefined) return staying === 'new';
       } else if (operation === undefined && given.operations[UNDOCUMENTED]?.writes !== true) return false;
       return isMoved(caller, share);
@@ -136,11 +162,15 @@ export const cutover = {
       const { lowest, highest } = reads;
       return side.isSecond ? !isMoved(caller, lowest) : isMoved(caller, highest);
     };
-    const stage = stayWithServer(({ trace: { side }, principal: { name }, arrival }) => {
-      if (side === undefined) return undefined;
+    const stage = stayWithServer(async ({ trace: { side }, principal: { name }, arrival }) => {
+      if (side === undefined) return;
       const caller = callerOf({ arrival, name });
-      if (!mustStay(caller, side)) return undefined;
-      return store.stays.add(caller.key, side.isSecond ? 'new' : 'old', inForce.step);
+      // The shares may change while others are told.
+      while (mustStay(caller, side)) {
+        const telling = store.stays.add(keyOf(caller), side.isSecond ? 'new' : 'old', store.inForce());
+        if (telling === undefined) return;
+        await telling;
+      }
     });
 
     const countExchange = metrics.counter(EXCHANGES, [
@@ -155,29 +185,34 @@ export const cutover = {
     const taking = [...ids, UNDOCUMENTED].filter((id) => shares.of(id) !== undefined);
     metrics.read(SHARE, () => taking.map((id) => [[id], sharesNow().of(id) ?? 0]));
     metrics.read(PHASE, () => PHASES.map((phase) => [[phase], Number(store.latest().phase === phase)]));
-    metrics.read(STAYING, () => [[[], store.stays.size]]);
+    metrics.read(STAYING, () => [[[], store.stays.count(store.inForce())]]);
     metrics.read(CIRCUIT, () => [[[], Number(servers.isPaused())]]);
     const countExceeded = metrics.counter(EXCEEDED, [['errors', 'violations', 'refusals', 'latency', 'differences']]);
 
     /** Makes a decision of Portico's own, and tells everybody about it. */
     const decideAlone = (decision: Parameters<typeof store.decide>[0], action: string) => {
       const before = store.latest();
-      const { decision: made } = store.decide(decision);
+      const { decision: made, stored } = store.decide(decision);
       logger.warn({ cutover: decisionJson(made) }, action);
-      void context.acted({
-        at: made.at,
-        actor: 'portico',
-        way: 'portico',
-        action,
-        outcome: 'done',
-        subject: { server: given.url },
-        before: { phase: before.phase, shares: before.shares },
-        after: { phase: made.phase, shares: made.shares, reason: made.reason },
+      void stored.then((found) => {
+        // Another gateway has decided at the same time, and has added its decision.
+        if (found === undefined) return;
+        void context.acted({
+          at: made.at,
+          actor: 'portico',
+          way: 'portico',
+          action,
+          outcome: 'done',
+          subject: { server: given.url },
+          before: { phase: before.phase, shares: before.shares },
+          after: { phase: made.phase, shares: made.shares, reason: made.reason },
+        });
       });
     };
     let reportedAt = -Infinity;
     const exceeded = ({ limit, operation, words }: Exceeded) => {
       const { phase } = store.latest();
+      exceededAt = clock();
       // These exchanges began before the return.
       if (phase === 'returned') return;
       const { action, windowSeconds } = given.return;
@@ -185,7 +220,7 @@ export const cutover = {
       const why = { cause: 'limit', reason, by: undefined, from: undefined } as const;
       if (action === 'return') {
         countExceeded(limit);
-        decideAlone({ ...why, phase: 'returned' }, 'cut-over returned');
+        decideAlone({ ...why, phase: 'returned', moves: 'back' }, 'cut-over returned');
       } else if (action === 'freeze' && phase === 'running') {
         countExceeded(limit);
         decideAlone({ ...why, phase: 'frozen' }, 'cut-over frozen');
@@ -231,11 +266,13 @@ export const cutover = {
         const { side, failed, violated, refused, seconds: took = 0 } = sample;
         countExchange(side, failed ? 'failed' : violated ? 'violated' : refused ? 'refused' : 'ok');
         seconds[side] += took;
+        sharesNow();
+        if (side === 'new' && trace.startedAt < countsFrom) return;
         const found = watch.take(sample);
         if (found !== undefined) exceeded(found);
         if (side === 'old') return;
         served += 1;
-        const step = stepForward(store.latest(), served, startedAt);
+        const step = stepForward(store.latest(), served, startedAt, exceededAt);
         if (step !== undefined) decideAlone(step, 'cut-over step by the rule');
       },
       found({ violations }) {
@@ -249,10 +286,10 @@ export const cutover = {
     };
 
     function whyOf(share: number | undefined, caller: Caller, { isSecond }: Side): string {
-      const { phase, step, reason } = store.inForce();
+      const { phase, reason } = store.inForce();
       if (share === undefined) return 'the operation does not take part';
       if (phase === 'returned') return `returned: ${reason}`;
-      const staying = store.stays.of(caller.key, step);
+      const staying = stayingOf(caller);
       if (staying !== undefined && (staying === 'new') === isSecond)
         return 'the caller stays there, because that server has got a write of the caller';
       if (caller.listed !== undefined) return `the caller is in ${caller.listed === 'new' ? 'allow' : 'deny'}`;

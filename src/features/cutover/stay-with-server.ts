@@ -15,7 +15,7 @@ export interface Writer {
  * Makes a caller stay with the server that has got a write of the caller, before the caller has the response. `wrote`
  * resolves once all gateways can know it.
  */
-export function stayWithServer(wrote: (writer: Writer) => Promise<void> | undefined): FeatureStage {
+export function stayWithServer(wrote: (writer: Writer) => Promise<void>): FeatureStage {
   const stage =
     <E extends Writer>(next: Handler<E>): Handler<E> =>
     async (exchange) => {
