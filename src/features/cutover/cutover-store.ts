@@ -34,6 +34,8 @@ export interface CutoverStore {
   latest(): Decision;
   /** Returns the decision that applies now: the same object, until another one does. Called for each request. */
   inForce(): Decision;
+  /** Returns from when on the shares applied again after the latest return or freeze. 0 if there has been none. */
+  resumedAt(): number;
   /**
    * Makes a decision. It applies at once or, if there are other gateways, a moment later, so that it applies everywhere at
    * the same time: otherwise, a caller of two gateways would get to and fro. `stored` resolves once it is stored or
@@ -78,6 +80,7 @@ export function createCutoverStore(parts: StoreParts): CutoverStore {
   let inForce = latestOf(state);
   /** When the latest decision applies at the latest, whatever the clock of the gateway that made it says. */
   let appliesBy = clock();
+  let resumedAt = 0;
   let isOpen = false;
   let timer: NodeJS.Timeout | undefined;
 
@@ -111,7 +114,9 @@ export function createCutoverStore(parts: StoreParts): CutoverStore {
     if (!isOverruled && found.number < inForce.number) return;
     const isResume = found.phase === 'running' && inForce.phase !== 'running';
     inForce = found;
-    if (isResume) onResume();
+    if (!isResume) return;
+    resumedAt = Math.min(found.appliesAt, now);
+    onResume();
   };
   const replace = (next: CutoverState) => {
     state = next;
@@ -153,6 +158,7 @@ export function createCutoverStore(parts: StoreParts): CutoverStore {
       if (latestOf(state) !== inForce) settle();
       return inForce;
     },
+    resumedAt: () => resumedAt,
     decide({ cause, reason, by, from, moves, ...change }) {
       const before = latestOf(state);
       const at = clock();

@@ -114,23 +114,19 @@ export const cutover = {
     const callerOf = createCallers(given);
     /** The number of exchanges with the new server since the shares were changed. */
     let served = 0;
-    /** What exchanges that began before this instant say belongs to an earlier decision. */
-    let countsFrom = -Infinity;
     /** When a limit was last exceeded on this gateway (0: never). */
     let exceededAt = 0;
     let inForce = store.inForce();
+    let resumedAt = store.resumedAt();
     let shares = sharesUnder(given, operations, inForce);
     /** Returns the shares that apply now. */
     const sharesNow = () => {
       const decision = store.inForce();
       if (decision === inForce) return shares;
+      // What has led to a return or a freeze stays visible until somebody resumes, and must not lead to another one.
+      if (store.resumedAt() > resumedAt) watch.forget();
+      resumedAt = store.resumedAt();
       if (decision.raised !== inForce.raised || decision.lowered !== inForce.lowered) served = 0;
-      // What has led to a freeze stays visible until somebody resumes, and must not freeze it again.
-      const isFreeze = inForce.phase === 'running' && decision.phase === 'frozen';
-      if (decision.phase !== inForce.phase && !isFreeze) {
-        watch.forget();
-        countsFrom = Math.min(decision.appliesAt, clock());
-      }
       inForce = decision;
       shares = sharesUnder(given, operations, decision);
       return shares;
@@ -267,7 +263,7 @@ export const cutover = {
         countExchange(side, failed ? 'failed' : violated ? 'violated' : refused ? 'refused' : 'ok');
         seconds[side] += took;
         sharesNow();
-        if (side === 'new' && trace.startedAt < countsFrom) return;
+        if (side === 'new' && trace.startedAt < resumedAt) return;
         const found = watch.take(sample);
         if (found !== undefined) exceeded(found);
         if (side === 'old') return;
