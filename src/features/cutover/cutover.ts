@@ -158,15 +158,11 @@ export const cutover = {
       const { lowest, highest } = reads;
       return side.isSecond ? !isMoved(caller, lowest) : isMoved(caller, highest);
     };
-    const stage = stayWithServer(async ({ trace: { side }, principal: { name }, arrival }) => {
-      if (side === undefined) return;
+    const stage = stayWithServer(({ trace: { side }, principal: { name }, arrival }) => {
+      if (side === undefined) return undefined;
       const caller = callerOf({ arrival, name });
-      // The shares may change while others are told.
-      while (mustStay(caller, side)) {
-        const telling = store.stays.add(keyOf(caller), side.isSecond ? 'new' : 'old', store.inForce());
-        if (telling === undefined) return;
-        await telling;
-      }
+      if (!mustStay(caller, side)) return undefined;
+      return store.stays.add(keyOf(caller), side.isSecond ? 'new' : 'old', inForce);
     });
 
     const countExchange = metrics.counter(EXCHANGES, [
@@ -186,23 +182,21 @@ export const cutover = {
     const countExceeded = metrics.counter(EXCEEDED, [['errors', 'violations', 'refusals', 'latency', 'differences']]);
 
     /** Makes a decision of Portico's own, and tells everybody about it. */
-    const decideAlone = (decision: Parameters<typeof store.decide>[0], action: string) => {
+    const decideAlone = async (decision: Parameters<typeof store.decide>[0], action: string) => {
       const before = store.latest();
       const { decision: made, stored } = store.decide(decision);
       logger.warn({ cutover: decisionJson(made) }, action);
-      void stored.then((found) => {
-        // Another gateway has decided at the same time, and has added its decision.
-        if (found === undefined) return;
-        void context.acted({
-          at: made.at,
-          actor: 'portico',
-          way: 'portico',
-          action,
-          outcome: 'done',
-          subject: { server: given.url },
-          before: { phase: before.phase, shares: before.shares },
-          after: { phase: made.phase, shares: made.shares, reason: made.reason },
-        });
+      // If another gateway has decided the same at the same time, it has added that.
+      if ((await stored) === undefined) return;
+      await context.acted({
+        at: made.at,
+        actor: 'portico',
+        way: 'portico',
+        action,
+        outcome: 'done',
+        subject: { server: given.url },
+        before: { phase: before.phase, shares: before.shares },
+        after: { phase: made.phase, shares: made.shares, reason: made.reason },
       });
     };
     let reportedAt = -Infinity;
@@ -216,10 +210,10 @@ export const cutover = {
       const why = { cause: 'limit', reason, by: undefined, from: undefined } as const;
       if (action === 'return') {
         countExceeded(limit);
-        decideAlone({ ...why, phase: 'returned', moves: 'back' }, 'cut-over returned');
+        void decideAlone({ ...why, phase: 'returned', moves: 'back' }, 'cut-over returned');
       } else if (action === 'freeze' && phase === 'running') {
         countExceeded(limit);
-        decideAlone({ ...why, phase: 'frozen' }, 'cut-over frozen');
+        void decideAlone({ ...why, phase: 'frozen' }, 'cut-over frozen');
       } else if (clock() - reportedAt >= windowSeconds * 1000) {
         reportedAt = clock();
         countExceeded(limit);
@@ -269,7 +263,7 @@ export const cutover = {
         if (side === 'old') return;
         served += 1;
         const step = stepForward(store.latest(), served, startedAt, exceededAt);
-        if (step !== undefined) decideAlone(step, 'cut-over step by the rule');
+        if (step !== undefined) void decideAlone(step, 'cut-over step by the rule');
       },
       found({ violations }) {
         if (violations.every(({ category }) => category !== 'difference')) return;
