@@ -220,7 +220,12 @@ export const cutover = {
         logger.warn({ cutover: { limit, operation, reason } }, 'the new server exceeds a limit');
       }
     };
-    const stepForward = nextStep(given, clock);
+    const stepForward = nextStep(given, clock, () => {
+      const known = context.noticing();
+      const concerned = ids.flatMap((id) => (given.operations[id] === undefined ? (known.get(id) ?? []) : []));
+      // If nothing is known, everybody may notice.
+      return concerned.length === 0 ? 1 : Math.max(...concerned);
+    });
     const routes = { store, given, operations, watch, shares: sharesNow, isPaused: servers.isPaused };
     return {
       second: {

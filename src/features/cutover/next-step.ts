@@ -15,6 +15,7 @@ const CHECK_MS = 1_000;
 export function nextStep(
   { steps, operations, return: { coolDownSeconds } }: Pick<CutoverOptions, 'steps' | 'operations' | 'return'>,
   clock: Clock,
+  noticing: () => number,
 ): (latest: Decision, served: number, startedAt: number, seenAt: number) => NewDecision | undefined {
   let checkedAt = -Infinity;
   return ({ phase, shares, since, exceededAt }, served, startedAt, seenAt) => {
@@ -27,6 +28,7 @@ export function nextStep(
     if (now - Math.max(since, startedAt) < next.afterSeconds * 1000) return undefined;
     const lastAt = Math.max(exceededAt, seenAt);
     if (lastAt > 0 && now - lastAt < coolDownSeconds * 1000) return undefined;
+    if (next.callersNotice !== undefined && noticing() > next.callersNotice) return undefined;
     return {
       cause: 'rule',
       reason: `cutover.steps: ${share}% for ${next.afterSeconds} s, ${served} exchanges with the new server`,

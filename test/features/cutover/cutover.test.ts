@@ -408,6 +408,45 @@ describe('the rule', () => {
   });
 });
 
+describe('the rule with a limit on who would notice', () => {
+  const noticed = async (callersNotice: number, mirror: boolean) => {
+    const config = {
+      credentials: 'forward',
+      forwardTo: new URL(fresh.url).host,
+      url: fresh.url,
+      file: ':memory:',
+      share: 1,
+      budget: { requestsPerSecond: 1000, bytesPerSecond: 1_000_000_000 },
+    };
+    fresh.handler = knowing(exampleResponse);
+    old.handler = knowing(exampleResponse);
+    const gateway = await start(
+      {
+        operations: { '*': { share: 0 } },
+        allow: ['ann'],
+        steps: [{ share: 100, afterSeconds: 600, minimum: 1, callersNotice }],
+      },
+      mirror ? { mirror: config } : {},
+    );
+    await gateway.call(QUESTIONS, as('bob'));
+    // One caller says little: at most 95 % would notice.
+    if (mirror)
+      await eventually(
+        async () =>
+          (await gateway.metric('portico_mirror_callers_noticing_bound{operation="listQuestions"}')) === 0.95,
+      );
+    clock.advance(601);
+    await gateway.call(QUESTIONS, as('ann'));
+    return gateway.metric('portico_cutover_share{operation="listQuestions"}');
+  };
+
+  it('waits until the mirror has shown it', async () => {
+    expect(await noticed(0.96, true)).toBe(1);
+    expect(await noticed(0.94, true)).toBe(0);
+    expect(await noticed(0.99, false)).toBe(0);
+  });
+});
+
 describe('the rule under return.action: off', () => {
   it('waits after a limit was exceeded, too', async () => {
     const gateway = await start({
