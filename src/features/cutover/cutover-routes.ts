@@ -5,7 +5,7 @@ import { membersOf } from '../../lib/plain-object.ts';
 import { type Decision, decisionJson, isShare, reasonOf } from './cutover-state.ts';
 import type { CutoverStore, NewDecision } from './cutover-store.ts';
 import { type CutoverOptions, EVERY, UNDOCUMENTED } from './options.ts';
-import { type KnownOperation, sharesUnder, type Shares } from './shares.ts';
+import { type KnownOperation, percentOf, sharesUnder, type Shares } from './shares.ts';
 import type { Watch } from './watch.ts';
 
 const MAX_BODY_BYTES = 16_384;
@@ -182,11 +182,11 @@ function overview({ store, given, operations, watch, shares, isPaused }: RoutePa
     decision: decisionJson(store.latest()),
     decisions: decisions.map(decisionJson),
     paused: isPaused(),
-    staying: store.stays.count(store.inForce()),
+    staying: store.staying(),
     return: given.return,
     operations: [...operations.map(({ id }) => id), UNDOCUMENTED].flatMap((id) => {
       const share = now.of(id);
-      return share === undefined ? [] : [{ operation: id, share: share * 100 }];
+      return share === undefined ? [] : [{ operation: id, share: percentOf(share) }];
     }),
     counts,
   };

@@ -29,6 +29,8 @@ export type NewDecision = Pick<Decision, 'cause' | 'reason' | 'by' | 'from'> &
 /** The decisions about the cut-over, and who stays with which server. They survive reloads, and are stored and shared. */
 export interface CutoverStore {
   readonly stays: Stays;
+  /** Returns the number of callers who stay with a server now. */
+  staying(): number;
   state(): CutoverState;
   /** Returns the latest decision, which may not apply yet. */
   latest(): Decision;
@@ -148,16 +150,18 @@ export function createCutoverStore(parts: StoreParts): CutoverStore {
     await check();
     await Promise.all([stays.read(), shared.start()]);
   };
+  const current = () => {
+    // The clock is read only while a decision is about to apply.
+    if (latestOf(state) !== inForce) settle();
+    return inForce;
+  };
   let opening: Promise<void> | undefined;
   return {
     stays,
+    staying: () => (current().phase === 'returned' ? 0 : stays.count(inForce)),
     state: () => state,
     latest: () => latestOf(state),
-    inForce() {
-      // The clock is read only while a decision is about to apply.
-      if (latestOf(state) !== inForce) settle();
-      return inForce;
-    },
+    inForce: current,
     resumedAt: () => resumedAt,
     decide({ cause, reason, by, from, moves, ...change }) {
       const before = latestOf(state);

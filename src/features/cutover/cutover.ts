@@ -25,7 +25,7 @@ import {
   upstreamOptionsOf,
 } from './options.ts';
 import { sampleOf } from './sample-of.ts';
-import { type Caller, createCallers, isMoved, sharesUnder } from './shares.ts';
+import { type Caller, createCallers, isMoved, percentOf, sharesUnder } from './shares.ts';
 import { PASSIVE_STAGE, stayWithServer } from './stay-with-server.ts';
 import { createWatch, type Exceeded } from './watch.ts';
 
@@ -177,7 +177,7 @@ export const cutover = {
     const taking = [...ids, UNDOCUMENTED].filter((id) => shares.of(id) !== undefined);
     metrics.read(SHARE, () => taking.map((id) => [[id], sharesNow().of(id) ?? 0]));
     metrics.read(PHASE, () => PHASES.map((phase) => [[phase], Number(store.latest().phase === phase)]));
-    metrics.read(STAYING, () => [[[], store.stays.count(store.inForce())]]);
+    metrics.read(STAYING, () => [[[], store.staying()]]);
     metrics.read(CIRCUIT, () => [[[], Number(servers.isPaused())]]);
     const countExceeded = metrics.counter(EXCEEDED, [['errors', 'violations', 'refusals', 'latency', 'differences']]);
 
@@ -289,7 +289,7 @@ export const cutover = {
         return 'the caller stays there, because that server has got a write of the caller';
       if (caller.listed !== undefined) return `the caller is in ${caller.listed === 'new' ? 'allow' : 'deny'}`;
       const place = `the caller comes after ${(caller.number * 100).toFixed(1)}% of the callers`;
-      return `${place}, and the share is ${share * 100}%`;
+      return `${place}, and the share is ${percentOf(share)}%`;
     }
   },
 } as const satisfies Feature<typeof options, StoredCutover>;

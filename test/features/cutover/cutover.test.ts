@@ -386,6 +386,8 @@ describe('an operator', () => {
       )?.text;
     expect(await explain('ann')).toMatch(/^new: the caller comes after .*% of the callers, and the share is 100%$/);
     expect(await explain('bob')).toBe('old: the caller is in deny');
+    await set(gateway, 7);
+    expect(await explain('ann')).toMatch(/, and the share is 7%$/);
     const quiet = await start({ operations: { '*': { share: 100 } } });
     expect((await quiet.call(QUESTIONS, as('ann'))).headers['x-portico-side']).toBeUndefined();
   });
@@ -432,8 +434,7 @@ describe('the rule with a limit on who would notice', () => {
     // One caller says little: at most 95 % would notice.
     if (mirror)
       await eventually(
-        async () =>
-          (await gateway.metric('portico_mirror_callers_noticing_bound{operation="listQuestions"}')) === 0.95,
+        async () => (await gateway.metric('portico_mirror_callers_noticing_bound{operation="listQuestions"}')) === 0.95,
       );
     clock.advance(601);
     await gateway.call(QUESTIONS, as('ann'));
