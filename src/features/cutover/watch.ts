@@ -110,10 +110,7 @@ export function createWatch(options: ReturnOptions, operations: readonly string[
       return { limit: 'differences', operation: undefined, words };
     },
     forget() {
-      for (const pair of pairs.values()) {
-        pair.new = createWindow(windowMs);
-        pair.slowSince = Infinity;
-      }
+      for (const pair of pairs.values()) pair.new = createWindow(windowMs);
       differences = [];
     },
     counts() {

@@ -84,16 +84,22 @@ describe('the store of a gateway in a fleet', () => {
     expect(phase()).toBe('returned');
     clock.advance(0.2);
     expect(phase()).toBe('frozen');
+    const further = one({ number: 3, phase: 'running', appliesAt: clock() + 60_000 });
+    await hear(state(further, ...store.state().decisions));
+    expect(phase()).toBe('frozen');
+    clock.advance(0.2);
+    expect(phase()).toBe('running');
   });
 
   it('never lets an earlier decision apply again, also if another gateway has made the same one later', async () => {
     const { store, clock, why, phase, hear } = open();
-    store.decide({ ...why, reason: 'z', phase: 'returned', moves: 'back' });
+    store.decide({ ...why, phase: 'returned', shares: { '*': 50 }, moves: 'back' });
     clock.advance(0.2);
     expect(phase()).toBe('returned');
     // The shares of theirs count, but they have returned, too.
-    await hear(state(one({ phase: 'returned', reason: 'a', at: clock(), appliesAt: clock() + 150 })));
+    await hear(state(one({ phase: 'returned', shares: { '*': 5 }, appliesAt: clock() + 150 })));
     expect(phase()).toBe('returned');
+    expect(store.latest().shares).toEqual({ '*': 5 });
   });
 
   it('lets what was decided before a crash apply at once', () => {
