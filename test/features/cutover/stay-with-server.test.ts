@@ -3,10 +3,10 @@ import { stayWithServer, type Writer } from '../../../src/features/cutover/stay-
 
 it('a write ends only when all gateways know where the caller stays, even if the shares change meanwhile', async () => {
   const events: string[] = [];
-  const answers = [Promise.resolve(), Promise.resolve(), undefined];
+  const promises = [Promise.resolve(), Promise.resolve(), undefined];
   const stage = stayWithServer(() => {
     events.push('told');
-    return answers.shift();
+    return promises.shift();
   });
   const plan = stage.plan({ operation: { method: 'PUT' }, transparent: false } as never);
   const handle = plan?.((): Promise<never> => {
