@@ -199,6 +199,11 @@ export interface FeatureContext<Options, Prepared = unknown> {
   readonly acted: (action: OperatorAction) => Promise<boolean>;
   /** Returns the latest actions of operators on all gateways, oldest first. Empty if no feature keeps them. */
   readonly actions: () => Promise<readonly OperatorAction[]>;
+  /**
+   * Returns an upper bound of the share (0 to 1) of its callers who would notice another server, for each operation that
+   * clients have used. Empty if no feature compares servers.
+   */
+  readonly noticing: () => ReadonlyMap<string, number>;
   /** Returns the gateway at work, for operators. It is there before the first request arrives. */
   readonly gateway: () => RunningGateway;
   /** Returns the pages of all features, in the order of the menu. Complete once all features have started. */
@@ -275,5 +280,7 @@ export interface RunningFeature {
   acted?(action: OperatorAction): Promise<boolean>;
   /** Returns the latest stored actions, oldest first. At most one feature stores actions. */
   actions?(): Promise<readonly OperatorAction[]>;
+  /** Returns who would notice another server, by operation. At most one feature knows. */
+  noticing?(): ReadonlyMap<string, number>;
   close?(): Promise<void> | void;
 }

@@ -60,6 +60,8 @@ export interface RunningFeatures {
   acted(action: OperatorAction): Promise<boolean>;
   /** Returns the latest actions of operators, oldest first. */
   actions: NonNullable<RunningFeature['actions']>;
+  /** Returns who would notice another server, by operation. */
+  noticing: NonNullable<RunningFeature['noticing']>;
   /** Passes violations found after a request to the features. */
   found(trace: Trace): void;
   /** Passes the fields of a sampled response to the features. */
@@ -183,6 +185,7 @@ function contextOf({
     levelsChanged: (operation: string) => current()?.gateway.recompile(operation),
     acted: async (action: OperatorAction) => current()?.features.acted(action) ?? true,
     actions: async () => current()?.features.actions() ?? [],
+    noticing: () => current()?.features.noticing() ?? new Map<string, number>(),
     recordFields: (operation: string, presence: FieldPresence) => current()?.features.sampled(operation, presence),
     repeater: {
       repeat: (...request: Parameters<RequestRepeater['repeat']>) => current()?.repeater.repeat(...request),
@@ -262,6 +265,7 @@ export function joinFeatures<Context extends FeatureNeeds>(
     acted: (action) =>
       Promise.all(running.flatMap((one) => one.acted?.(action) ?? [])).then((stored) => !stored.includes(false)),
     actions: async () => running.find((one) => one.actions !== undefined)?.actions?.() ?? [],
+    noticing: () => running.find((one) => one.noticing !== undefined)?.noticing?.() ?? new Map<string, number>(),
     found: (trace) => running.forEach((one) => one.found?.(trace)),
     sampled: (operation, presence) => running.forEach((one) => one.sampled?.(operation, presence)),
   };

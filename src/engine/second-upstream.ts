@@ -79,10 +79,22 @@ function createKept(needs: SecondNeeds, upstream: Upstream, options: UpstreamOpt
   );
   const probe = createCredentialProbe((request) => upstream.exchange(request), sessions, authentication.probe);
   const authenticator = verifierOf(authentication).asksUpstream
-    ? openAuthenticator(settings, { roles: start.roles, clock, probe, memory: { hash, limits, revocations } })
+    ? openAuthenticator(settings, {
+        roles: start.roles,
+        clock,
+        probe,
+        memory: { hash, limits: ofSecond(limits), revocations },
+      })
     : needs.authenticator;
   return { sessions, lookUp, ownership, authenticator };
 }
+
+/** Counts failed logins apart: whoever the second upstream does not know is not refused at the first one. */
+const ofSecond = ({ begin }: LoginMemory['limits']): LoginMemory['limits'] => ({
+  begin: (network, name, claim) => begin(apart(network), name === undefined ? undefined : apart(name), claim),
+});
+/** Neither a network nor a name contains a space at the beginning. */
+const apart = (text: string) => ` second ${text}`;
 
 /** Joins the gateways in front of the two upstreams to one, which decides for each request which of them serves it. */
 export function withSecondSide(

@@ -31,6 +31,8 @@ interface Circuit {
    */
   begin(): (outcome: CircuitOutcome) => void;
   state(): CircuitState;
+  /** Closes the circuit without a trial, and forgets earlier failures. */
+  close(): void;
 }
 
 /** Creates a circuit, which is initially closed. */
@@ -89,12 +91,17 @@ export function createCircuit(
       return (outcome) => {
         if (settled) return;
         settled = true;
-        (trial ? settleTrial : settle)(outcome);
+        (trial && openUntilAt !== undefined ? settleTrial : settle)(outcome);
       };
     },
     state() {
       if (openUntilAt === undefined) return 'closed';
       return clock() < openUntilAt ? 'open' : 'half-open';
+    },
+    close() {
+      onTrial = false;
+      if (openUntilAt === undefined) failures = 0;
+      else close();
     },
   };
 }

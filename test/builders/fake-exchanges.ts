@@ -22,6 +22,7 @@ export function fakeExchanges(respond: (request: UpstreamRequest) => ExchangedRe
       retries: { succeeded: 0, failed: 0, refused: 0 },
     }),
     history: () => ({ lastFailure: undefined, changes: [] }),
+    closeCircuit: () => undefined,
     health: () => ({ status: 'healthy', reasons: [], addresses: [] }),
     runProbes: () => undefined,
     close: () => Promise.resolve(),

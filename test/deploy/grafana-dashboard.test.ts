@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { METRICS } from '../../src/engine/telemetry/metric-list.ts';
+import { METRICS as OF_CUTOVER } from '../../src/features/cutover/cutover-metrics.ts';
 import { needsProgram } from '../builders/needs-program.ts';
 import { startTestGateway } from '../builders/test-gateway.ts';
 import { dashboardQueries, readDashboard } from './dashboard-file.ts';
@@ -36,7 +37,7 @@ describe('the dashboard for Grafana', () => {
     }
   });
 
-  it('shows every metric of the gateway, directly or through a recording rule', () => {
+  it('shows every metric of the gateway and of the cut-over, directly or through a recording rule', () => {
     const rules = new Map(recordingRules().map(({ record, expr }) => [record, expr]));
     const shown = new Set<string>();
     const visit = (query: string) => {
@@ -47,7 +48,7 @@ describe('the dashboard for Grafana', () => {
       }
     };
     dashboardQueries().forEach(visit);
-    const missing = Object.values(METRICS).filter(
+    const missing = [...Object.values(METRICS), ...OF_CUTOVER].filter(
       ({ name, type }) => !shown.has(name) && !(type === 'histogram' && shown.has(`${name}_bucket`)),
     );
     expect(missing.map(({ name }) => name)).toEqual([]);

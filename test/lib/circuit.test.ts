@@ -39,6 +39,21 @@ describe('a circuit', () => {
     expect(circuit.state()).toBe('open');
   });
 
+  it('can be closed without a trial, and a trial that then fails is one failure', () => {
+    const { circuit, fail, time, changes } = circuitAt();
+    fail(3);
+    time.now += 5000;
+    const settle = circuit.begin();
+    circuit.close();
+    expect([circuit.state(), circuit.waitSeconds()]).toEqual(['closed', 0]);
+    settle('failure');
+    expect([circuit.state(), changes.length]).toEqual(['closed', 2]);
+    fail(1);
+    circuit.close();
+    fail(2);
+    expect([circuit.state(), changes.length]).toEqual(['closed', 2]);
+  });
+
   it('admits a single trial and closes when it succeeds', () => {
     const { circuit, fail, time } = circuitAt();
     fail(3);

@@ -125,6 +125,8 @@ export interface Upstream {
   history(): GateHistory;
   /** Returns the health of the legacy server, based on its most recent responses. */
   health(): UpstreamHealth;
+  /** Ends a pause because of earlier failures. */
+  closeCircuit(): void;
   /** Starts or stops the health probes, if configured. No probes are sent in `observe` mode. */
   runProbes(isOn: boolean): void;
   /** Waits up to `graceMs` for exchanges in flight to finish, then aborts the remaining exchanges. */
@@ -364,6 +366,7 @@ export function createUpstream(
     },
     stats: () => ({ ...gate.stats(), openConnections: connections.open(), limitsExceeded, retries: retrying.counts() }),
     history: () => gate.history(),
+    closeCircuit: () => gate.closeCircuit(),
     health: () =>
       upstreamHealth({
         // In `observe` mode, the real circuit never opens, so the state of the simulated circuit is reported.

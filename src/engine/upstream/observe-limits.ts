@@ -58,6 +58,10 @@ export function observeLimits(open: UpstreamGate, limited: UpstreamGate): Upstre
     checkStreams: open.checkStreams,
     stats: open.stats,
     history: open.history,
+    closeCircuit() {
+      open.closeCircuit();
+      limited.closeCircuit();
+    },
   };
 }
 

@@ -82,6 +82,8 @@ export interface UpstreamGate {
     readonly circuit: CircuitState;
   };
   history(): GateHistory;
+  /** Lets exchanges begin again, whatever has failed before. */
+  closeCircuit(): void;
 }
 
 /** The effect of each kind of failure on the circuit. */
@@ -209,6 +211,10 @@ export function createUpstreamGate(
     },
     checkStreams: (owner) => streams.check(owner),
     stats: () => ({ ...limiter.stats(), streams: streams.open(), circuit: circuit.state() }),
+    closeCircuit() {
+      pageFailures.clear();
+      circuit.close();
+    },
     history: () => ({ lastFailure: pastFailure, changes: [...changes] }),
   };
 }

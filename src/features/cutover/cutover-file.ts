@@ -1,15 +1,14 @@
 import { readKeyedState, writeKeyedState } from '../../lib/keyed-state-file.ts';
 import { objectOf } from '../../lib/state-file.ts';
 import { type CutoverState, stateFrom, stateJson } from './cutover-state.ts';
-import { MAX_STAYS, type StoredStay } from './stays.ts';
+import { MAX_STAYS, type StoredStay, type StoredStays } from './stays.ts';
 
 /** What is stored so that it survives restarts. */
-export interface StoredCutover {
+export interface StoredCutover extends StoredStays {
   /** The key with which a gateway alone names callers. */
   readonly key: Buffer;
   /** Undefined if no decision has been made. */
   readonly state: CutoverState | undefined;
-  readonly stays: readonly StoredStay[];
 }
 
 const TAG = /^[\w-]{22}$/;
@@ -20,29 +19,34 @@ const TAG = /^[\w-]{22}$/;
  */
 export function readCutoverFile(file: string): StoredCutover {
   const { key, state: read } = readKeyedState(file);
-  if (read === undefined) return { key, state: undefined, stays: [] };
-  const { state, stays } = read;
-  if (!Array.isArray(stays) || stays.length > MAX_STAYS) throw new Error('stays must be a list');
+  if (read === undefined) return { key, state: undefined, stays: [], told: [] };
+  const { state, stays, told } = read;
   return {
     key,
     state: stateFrom(objectOf(state, 'state')),
-    stays: stays.map((one: unknown, index) => stayFrom(one, `stays[${index}]`)),
+    stays: staysFrom(stays, 'stays'),
+    told: staysFrom(told, 'told'),
   };
 }
 
+function staysFrom(stays: unknown, place: string): readonly StoredStay[] {
+  if (!Array.isArray(stays) || stays.length > MAX_STAYS) throw new Error(`${place} must be a list`);
+  return stays.map((one: unknown, index) => stayFrom(one, `${place}[${index}]`));
+}
+
 function stayFrom(value: unknown, place: string): StoredStay {
-  const [tag, side, step] = Array.isArray(value) ? (value as readonly unknown[]) : [];
+  const [tag, side, decision] = Array.isArray(value) ? (value as readonly unknown[]) : [];
   if (typeof tag !== 'string' || !TAG.test(tag)) throw new Error(`${place} must begin with a tag`);
-  if ((side !== 'old' && side !== 'new') || typeof step !== 'number') throw new Error(`${place} must name a server`);
-  return { tag, side, step };
+  if ((side !== 'old' && side !== 'new') || typeof decision !== 'number')
+    throw new Error(`${place} must name a server`);
+  return { tag, side, decision };
 }
 
 /** Replaces the file. */
 export const writeCutoverFile = (
   file: string,
-  { key, state, stays }: StoredCutover & { readonly state: CutoverState },
+  { key, state, stays, told }: StoredCutover & { readonly state: CutoverState },
 ): Promise<void> =>
-  writeKeyedState(file, key, {
-    state: stateJson(state),
-    stays: stays.map(({ tag, side, step }) => [tag, side, step]),
-  });
+  writeKeyedState(file, key, { state: stateJson(state), stays: stays.map(lineOf), told: told.map(lineOf) });
+
+const lineOf = ({ tag, side, decision }: StoredStay) => [tag, side, decision];

@@ -5,7 +5,7 @@ import { membersOf } from '../../lib/plain-object.ts';
 import { type Decision, decisionJson, isShare, reasonOf } from './cutover-state.ts';
 import type { CutoverStore, NewDecision } from './cutover-store.ts';
 import { type CutoverOptions, EVERY, UNDOCUMENTED } from './options.ts';
-import { type KnownOperation, sharesUnder, type Shares } from './shares.ts';
+import { type KnownOperation, percentOf, sharesUnder, type Shares } from './shares.ts';
 import type { Watch } from './watch.ts';
 
 const MAX_BODY_BYTES = 16_384;
@@ -36,7 +36,7 @@ interface RequestFault {
 
 /** What an operator asks for. Forward means that more callers get to the new server, which needs somebody's name. */
 interface Asked {
-  readonly change: Pick<NewDecision, 'phase' | 'shares'>;
+  readonly change: Pick<NewDecision, 'phase' | 'shares' | 'moves'>;
   readonly isForward: boolean;
   readonly subject: Readonly<Record<string, unknown>>;
   readonly words: string;
@@ -86,7 +86,14 @@ export function createCutoverRouter(parts: RouteParts, guard: readonly RequestHa
         before: { phase: before.phase, shares: before.shares },
         after: { phase: decision.phase, shares: decision.shares, reason: decision.reason },
       });
-      res.json({ decision: decisionJson(decision), stored: await stored });
+      const isStored = await stored;
+      if (isStored === undefined) {
+        const { phase, reason: why } = store.latest();
+        const error = `Another gateway has decided at the same time, and its decision counts: ${phase} (${why}).`;
+        res.status(409).json({ error });
+        return;
+      }
+      res.json({ decision: decisionJson(decision), stored: isStored });
     };
   router.get('/', (_req, res) => {
     res.json(overview(parts));
@@ -111,7 +118,12 @@ export function createCutoverRouter(parts: RouteParts, guard: readonly RequestHa
     change(({ phase }) =>
       phase === 'returned'
         ? [{ field: '', message: 'The cut-over has returned already.' }]
-        : { change: { phase: 'returned' }, isForward: false, subject: {}, words: 'returned by an operator' },
+        : {
+            change: { phase: 'returned', moves: 'back' },
+            isForward: false,
+            subject: {},
+            words: 'returned by an operator',
+          },
     ),
   );
   router.post(
@@ -120,7 +132,12 @@ export function createCutoverRouter(parts: RouteParts, guard: readonly RequestHa
     change(({ phase }) =>
       phase === 'running'
         ? [{ field: '', message: 'The cut-over is running.' }]
-        : { change: { phase: 'running' }, isForward: true, subject: {}, words: 'resumed by an operator' },
+        : {
+            change: { phase: 'running', moves: phase === 'returned' ? 'forward' : undefined },
+            isForward: true,
+            subject: {},
+            words: 'resumed by an operator',
+          },
     ),
   );
   return router;
@@ -146,10 +163,12 @@ function askedShare(
   const before = sharesUnder(given, operations, { phase: 'running', shares: latest.shares });
   const after = sharesUnder(given, operations, { phase: 'running', shares });
   const ids = [...operations.map(({ id }) => id), UNDOCUMENTED];
-  const isForward = ids.some((id) => (after.of(id) ?? 0) > (before.of(id) ?? 0));
+  const changed = ids.filter((id) => after.of(id) !== before.of(id));
+  const isForward = changed.some((id) => (after.of(id) ?? 0) > (before.of(id) ?? 0));
   if (isForward && latest.phase !== 'running')
     return [{ field: 'share', message: `The cut-over is ${latest.phase}: resume it before you raise a share.` }];
-  return { change: { shares }, isForward, subject: { operation }, words: `${operation} set to ${share}%` };
+  const moves = changed.length === 0 ? undefined : isForward ? 'forward' : 'back';
+  return { change: { shares, moves }, isForward, subject: { operation }, words: `${operation} set to ${share}%` };
 }
 
 /** Returns what operators see. */
@@ -163,11 +182,11 @@ function overview({ store, given, operations, watch, shares, isPaused }: RoutePa
     decision: decisionJson(store.latest()),
     decisions: decisions.map(decisionJson),
     paused: isPaused(),
-    staying: store.stays.size,
+    staying: store.staying(),
     return: given.return,
     operations: [...operations.map(({ id }) => id), UNDOCUMENTED].flatMap((id) => {
       const share = now.of(id);
-      return share === undefined ? [] : [{ operation: id, share: share * 100 }];
+      return share === undefined ? [] : [{ operation: id, share: percentOf(share) }];
     }),
     counts,
   };

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { lineOf, operatorName } from '../../engine/model/operator-name.ts';
 import { containsCredential } from '../../engine/privacy/secret-text.ts';
 import type { PlainObject } from '../../lib/plain-object.ts';
@@ -17,8 +18,9 @@ export interface Decision {
   readonly phase: Phase;
   /** The shares that were set while Portico runs, in percent, by operation or `*`. */
   readonly shares: Readonly<Record<string, number>>;
-  /** The number of the decision that last changed who is served by whom. */
-  readonly step: number;
+  /** The numbers of the decisions that last moved callers to the new server, and back to the old one. */
+  readonly raised: number;
+  readonly lowered: number;
   readonly cause: (typeof CAUSES)[number];
   readonly reason: string;
   readonly by: string | undefined;
@@ -46,7 +48,8 @@ export const FIRST: Decision = {
   number: 0,
   phase: 'running',
   shares: {},
-  step: 0,
+  raised: 0,
+  lowered: 0,
   cause: 'operator',
   reason: 'as configured',
   by: undefined,
@@ -70,19 +73,35 @@ export const decided = ({ server, decisions }: CutoverState, next: Decision): Cu
   decisions: [next, ...decisions].slice(0, MAX_DECISIONS),
 });
 
-/** Of two decisions with the same number, the one that moves fewer callers counts, so that a return is never lost. */
+/** Of two decisions that do not know each other, the one that moves fewer callers counts, so that a return is never lost. */
 const SAFETY: Readonly<Record<Phase, number>> = { returned: 2, frozen: 1, running: 0 };
 
-/** Merges the states of two gateways. The later decision counts. */
+/**
+ * Merges the states of two gateways. The one that continues the other one counts. If neither does, because both decided
+ * at the same time or could not reach each other, the safer one counts, and the earlier one of two that say the same.
+ */
 export function mergeStates(mine: CutoverState, theirs: CutoverState): CutoverState {
-  return isLater(latestOf(theirs), latestOf(mine)) ? theirs : mine;
+  if (continues(mine, theirs)) return mine;
+  return continues(theirs, mine) || isSafer(latestOf(theirs), latestOf(mine)) ? theirs : mine;
 }
 
-function isLater(one: Decision, other: Decision): boolean {
-  if (one.number !== other.number) return one.number > other.number;
+/** Returns whether a state contains the latest decision of another one, or is so far ahead that it has forgotten it. */
+function continues({ decisions }: CutoverState, other: CutoverState): boolean {
+  const latest = latestOf(other);
+  const isForgotten = decisions.length === MAX_DECISIONS && latest.number < (decisions.at(-1)?.number ?? 0);
+  return latest === FIRST || isForgotten || contains(decisions, latest);
+}
+
+/** Returns whether a decision is one of those in a list. */
+export const contains = (decisions: CutoverState['decisions'], one: Decision): boolean =>
+  decisions.some((known) => isDeepStrictEqual(known, one));
+
+function isSafer(one: Decision, other: Decision): boolean {
   if (one.phase !== other.phase) return SAFETY[one.phase] > SAFETY[other.phase];
+  if (one.number !== other.number) return one.number > other.number;
   const [a, b] = [totalOf(one), totalOf(other)];
   if (a !== b) return a < b;
+  if (one.appliesAt !== other.appliesAt) return one.appliesAt < other.appliesAt;
   return JSON.stringify(one) < JSON.stringify(other);
 }
 
@@ -124,7 +143,8 @@ function decisionFrom(given: PlainObject, place: string): Decision {
     number,
     phase: givenPhase,
     shares,
-    step,
+    raised,
+    lowered,
     cause: givenCause,
     reason,
     by,
@@ -134,7 +154,8 @@ function decisionFrom(given: PlainObject, place: string): Decision {
     since,
     exceededAt,
   } = given;
-  if (!isCount(number) || !isCount(step)) throw new Error(`${place}.number and ${place}.step must be numbers`);
+  if (!isCount(number) || !isCount(raised) || !isCount(lowered))
+    throw new Error(`${place}.number, ${place}.raised and ${place}.lowered must be numbers`);
   const phase = PHASES.find((one) => one === givenPhase);
   const cause = CAUSES.find((one) => one === givenCause);
   if (phase === undefined || cause === undefined) throw new Error(`${place} must state its phase and its cause`);
@@ -144,7 +165,8 @@ function decisionFrom(given: PlainObject, place: string): Decision {
     number,
     phase,
     shares: sharesFrom(objectOf(shares, `${place}.shares`), `${place}.shares`),
-    step,
+    raised,
+    lowered,
     cause,
     reason: text,
     by: operatorName(by),

@@ -6,6 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { parseState } from '../../lib/state-file.ts';
 import { type StoredCutover, writeCutoverFile } from './cutover-file.ts';
 import {
+  contains,
   type CutoverState,
   type Decision,
   decided,
@@ -20,22 +21,29 @@ import { createStays, type Stays } from './stays.ts';
 
 /** A decision to be made: what changes, and why. */
 export type NewDecision = Pick<Decision, 'cause' | 'reason' | 'by' | 'from'> &
-  Partial<Pick<Decision, 'phase' | 'shares'>>;
+  Partial<Pick<Decision, 'phase' | 'shares'>> & {
+    /** Undefined if everybody is served by the same server as before. */
+    readonly moves?: 'forward' | 'back' | undefined;
+  };
 
 /** The decisions about the cut-over, and who stays with which server. They survive reloads, and are stored and shared. */
 export interface CutoverStore {
   readonly stays: Stays;
+  /** Returns the number of callers who stay with a server now. */
+  staying(): number;
   state(): CutoverState;
   /** Returns the latest decision, which may not apply yet. */
   latest(): Decision;
   /** Returns the decision that applies now: the same object, until another one does. Called for each request. */
   inForce(): Decision;
+  /** Returns from when on the shares applied again after the latest return or freeze. 0 if there has been none. */
+  resumedAt(): number;
   /**
    * Makes a decision. It applies at once or, if there are other gateways, a moment later, so that it applies everywhere at
    * the same time: otherwise, a caller of two gateways would get to and fro. `stored` resolves once it is stored or
-   * shared, or to false if it is in memory only.
+   * shared, to false if it is in memory only, and to undefined if a decision of another gateway counts instead.
    */
-  decide(decision: NewDecision): { readonly decision: Decision; readonly stored: Promise<boolean> };
+  decide(decision: NewDecision): { readonly decision: Decision; readonly stored: Promise<boolean | undefined> };
   /** Begins again if the decisions are about another server. */
   useServer(server: string): void;
   /** Checks that the state can be stored, and begins to share it. Does nothing if it has been called. */
@@ -51,6 +59,8 @@ interface StoreParts {
   readonly sharing: Pick<Sharing, 'openDocument' | 'keyedHash' | 'status' | 'changes'>;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Called when the shares apply again after a return or a freeze. */
+  readonly onResume: () => void;
 }
 
 /** The JSON pointer to the key that names the file. */
@@ -67,9 +77,12 @@ const WRITE_MS = 500;
 
 /** Creates the store. Nothing is written before it is opened, so that commands can create it, too. */
 export function createCutoverStore(parts: StoreParts): CutoverStore {
-  const { stored, file, settings, sharing, clock, logger } = parts;
+  const { stored, file, settings, sharing, clock, logger, onResume } = parts;
   let state = stored.state?.server === parts.server ? stored.state : newState(parts.server);
-  let inForce = inForceAt(state, clock());
+  let inForce = latestOf(state);
+  /** When the latest decision applies at the latest, whatever the clock of the gateway that made it says. */
+  let appliesBy = clock();
+  let resumedAt = 0;
   let isOpen = false;
   let timer: NodeJS.Timeout | undefined;
 
@@ -83,20 +96,34 @@ export function createCutoverStore(parts: StoreParts): CutoverStore {
     save() {
       clearTimeout(timer);
       timer = undefined;
-      return writeCutoverFile(file, { key: stored.key, state, stays: stays.list() });
+      return writeCutoverFile(file, { key: stored.key, state, ...stays.list() });
     },
   });
   const stays = createStays({
     ownKey: stored.key,
-    stored: stored.stays,
+    stored,
     sharing,
     onChange() {
       if (isOpen) timer ??= setTimeout(() => void write(), WRITE_MS).unref();
     },
   });
+  /** Lets the decision apply whose time has come. What has applied is only replaced by what came later, or overrules it. */
+  const settle = () => {
+    const latest = latestOf(state);
+    const now = clock();
+    const isOverruled = inForce.number > 0 && !contains(state.decisions, inForce);
+    const found = isOverruled || now >= appliesBy ? latest : inForceAt(state, now);
+    if (!isOverruled && found.number < inForce.number) return;
+    const isResume = found.phase === 'running' && inForce.phase !== 'running';
+    inForce = found;
+    if (!isResume) return;
+    resumedAt = Math.min(found.appliesAt, now);
+    onResume();
+  };
   const replace = (next: CutoverState) => {
     state = next;
-    inForce = inForceAt(state, clock());
+    appliesBy = clock() + LEAD_MS;
+    settle();
   };
 
   const shared = sharing.openDocument<CutoverState>('cutover', {
@@ -123,37 +150,43 @@ export function createCutoverStore(parts: StoreParts): CutoverStore {
     await check();
     await Promise.all([stays.read(), shared.start()]);
   };
+  const current = () => {
+    // The clock is read only while a decision is about to apply.
+    if (latestOf(state) !== inForce) settle();
+    return inForce;
+  };
   let opening: Promise<void> | undefined;
   return {
     stays,
+    staying: () => (current().phase === 'returned' ? 0 : stays.count(inForce)),
     state: () => state,
     latest: () => latestOf(state),
-    inForce() {
-      // The clock is read only while a decision is about to apply.
-      if (latestOf(state) !== inForce) inForce = inForceAt(state, clock());
-      return inForce;
-    },
-    decide({ cause, reason, by, from, ...change }) {
+    inForce: current,
+    resumedAt: () => resumedAt,
+    decide({ cause, reason, by, from, moves, ...change }) {
       const before = latestOf(state);
-      const next = { phase: before.phase, shares: before.shares, ...change };
-      const moves = next.shares !== before.shares || (next.phase === 'returned') !== (before.phase === 'returned');
       const at = clock();
       const number = before.number + 1;
       const decision: Decision = {
-        ...next,
+        phase: before.phase,
+        shares: before.shares,
+        ...change,
         number,
-        step: moves ? number : before.step,
+        raised: moves === 'forward' ? number : before.raised,
+        lowered: moves === 'back' ? number : before.lowered,
         cause,
         reason,
         by,
         from,
         at,
         appliesAt: sharing.status() === undefined ? at : at + LEAD_MS,
-        since: moves ? at : before.since,
+        since: moves !== undefined ? at : before.since,
         exceededAt: cause === 'limit' ? at : before.exceededAt,
       };
       replace(decided(state, decision));
-      const storing = Promise.all([write(), shared.sync()]).then(([isStored, isShared]) => isStored || isShared);
+      const storing = Promise.all([write(), shared.sync()]).then(([isStored, isShared]) =>
+        contains(state.decisions, decision) ? isStored || isShared : undefined,
+      );
       return { decision, stored: storing };
     },
     useServer(server) {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readStateFile } from '../../engine/config/state-files.ts';
 import type { Feature } from '../../engine/feature.ts';
 import { isSafe } from '../../engine/model/safe-methods.ts';
@@ -24,7 +25,7 @@ import {
   upstreamOptionsOf,
 } from './options.ts';
 import { sampleOf } from './sample-of.ts';
-import { type Caller, createCallers, isMoved, sharesUnder } from './shares.ts';
+import { type Caller, createCallers, isMoved, percentOf, sharesUnder } from './shares.ts';
 import { PASSIVE_STAGE, stayWithServer } from './stay-with-server.ts';
 import { createWatch, type Exceeded } from './watch.ts';
 
@@ -81,14 +82,24 @@ export const cutover = {
     const isOff = settings.mode.transparent || Object.keys(given.operations).length === 0;
     if (isOff) return undefined;
     const kept = lasting(
-      () => ({
-        store: createCutoverStore({ ...context, stored: prepared, file: given.file, server: given.url }),
-        servers: createNewServers(clock, ({ opened }) =>
-          opened
+      () => {
+        const opened = createNewServers(clock, (change) =>
+          change.opened
             ? logger.warn('requests to the new server are paused, because it keeps failing')
             : logger.info('requests to the new server continue'),
-        ),
-      }),
+        );
+        return {
+          store: createCutoverStore({
+            ...context,
+            stored: prepared,
+            file: given.file,
+            server: given.url,
+            // Nobody should get an error because the new server failed before.
+            onResume: () => opened.closeCircuit(),
+          }),
+          servers: opened,
+        };
+      },
       async ({ store, servers }, graceMs) => {
         await Promise.all([store.close(), servers.close(graceMs)]);
       },
@@ -103,20 +114,31 @@ export const cutover = {
     const callerOf = createCallers(given);
     /** The number of exchanges with the new server since the shares were changed. */
     let served = 0;
+    /** When a limit was last exceeded on this gateway (0: never). */
+    let exceededAt = 0;
     let inForce = store.inForce();
+    let resumedAt = store.resumedAt();
     let shares = sharesUnder(given, operations, inForce);
     /** Returns the shares that apply now. */
     const sharesNow = () => {
       const decision = store.inForce();
       if (decision === inForce) return shares;
-      if (decision.step !== inForce.step) served = 0;
-      // What has led to a freeze stays visible until somebody resumes, and must not freeze it again.
-      const isFreeze = inForce.phase === 'running' && decision.phase === 'frozen';
-      if (decision.phase !== inForce.phase && !isFreeze) watch.forget();
+      // What has led to a return or a freeze stays visible until somebody resumes, and must not lead to another one.
+      if (store.resumedAt() > resumedAt) watch.forget();
+      resumedAt = store.resumedAt();
+      if (decision.raised !== inForce.raised || decision.lowered !== inForce.lowered) served = 0;
       inForce = decision;
       shares = sharesUnder(given, operations, decision);
       return shares;
     };
+
+    // What is stored about callers does not apply to another server, nor under other configured shares.
+    const configured = createHash('sha256')
+      .update(JSON.stringify([given.url, given.seed, given.operations]))
+      .digest('base64url');
+    const keyOf = ({ key }: Caller) => `${configured} ${key}`;
+    const stayingOf = (caller: Caller) =>
+      caller.listed === 'old' ? undefined : store.stays.of(keyOf(caller), store.inForce());
 
     const usesSecond: SecondUpstream['usesSecond'] = ({ arrival, operation, name }) => {
       const now = sharesNow();
@@ -124,7 +146,7 @@ export const cutover = {
       if (share === undefined || now.isReturned) return false;
       const caller = callerOf({ arrival, name });
       if (isSafe(operation?.method ?? arrival.method)) {
-        const staying = store.stays.of(caller.key, inForce.step);
+        const staying = stayingOf(caller);
         if (staying !== undefined) return staying === 'new';
       } else if (operation === undefined && given.operations[UNDOCUMENTED]?.writes !== true) return false;
       return isMoved(caller, share);
@@ -140,7 +162,7 @@ export const cutover = {
       if (side === undefined) return undefined;
       const caller = callerOf({ arrival, name });
       if (!mustStay(caller, side)) return undefined;
-      return store.stays.add(caller.key, side.isSecond ? 'new' : 'old', inForce.step);
+      return store.stays.add(keyOf(caller), side.isSecond ? 'new' : 'old', inForce);
     });
 
     const countExchange = metrics.counter(EXCHANGES, [
@@ -155,16 +177,18 @@ export const cutover = {
     const taking = [...ids, UNDOCUMENTED].filter((id) => shares.of(id) !== undefined);
     metrics.read(SHARE, () => taking.map((id) => [[id], sharesNow().of(id) ?? 0]));
     metrics.read(PHASE, () => PHASES.map((phase) => [[phase], Number(store.latest().phase === phase)]));
-    metrics.read(STAYING, () => [[[], store.stays.size]]);
+    metrics.read(STAYING, () => [[[], store.staying()]]);
     metrics.read(CIRCUIT, () => [[[], Number(servers.isPaused())]]);
     const countExceeded = metrics.counter(EXCEEDED, [['errors', 'violations', 'refusals', 'latency', 'differences']]);
 
     /** Makes a decision of Portico's own, and tells everybody about it. */
-    const decideAlone = (decision: Parameters<typeof store.decide>[0], action: string) => {
+    const decideAlone = async (decision: Parameters<typeof store.decide>[0], action: string) => {
       const before = store.latest();
-      const { decision: made } = store.decide(decision);
+      const { decision: made, stored } = store.decide(decision);
       logger.warn({ cutover: decisionJson(made) }, action);
-      void context.acted({
+      // If another gateway has decided the same at the same time, it has added that.
+      if ((await stored) === undefined) return;
+      await context.acted({
         at: made.at,
         actor: 'portico',
         way: 'portico',
@@ -178,6 +202,7 @@ export const cutover = {
     let reportedAt = -Infinity;
     const exceeded = ({ limit, operation, words }: Exceeded) => {
       const { phase } = store.latest();
+      exceededAt = clock();
       // These exchanges began before the return.
       if (phase === 'returned') return;
       const { action, windowSeconds } = given.return;
@@ -185,17 +210,22 @@ export const cutover = {
       const why = { cause: 'limit', reason, by: undefined, from: undefined } as const;
       if (action === 'return') {
         countExceeded(limit);
-        decideAlone({ ...why, phase: 'returned' }, 'cut-over returned');
+        void decideAlone({ ...why, phase: 'returned', moves: 'back' }, 'cut-over returned');
       } else if (action === 'freeze' && phase === 'running') {
         countExceeded(limit);
-        decideAlone({ ...why, phase: 'frozen' }, 'cut-over frozen');
+        void decideAlone({ ...why, phase: 'frozen' }, 'cut-over frozen');
       } else if (clock() - reportedAt >= windowSeconds * 1000) {
         reportedAt = clock();
         countExceeded(limit);
         logger.warn({ cutover: { limit, operation, reason } }, 'the new server exceeds a limit');
       }
     };
-    const stepForward = nextStep(given, clock);
+    const stepForward = nextStep(given, clock, () => {
+      const known = context.noticing();
+      const concerned = ids.flatMap((id) => (given.operations[id] === undefined ? (known.get(id) ?? []) : []));
+      // If nothing is known, everybody may notice.
+      return concerned.length === 0 ? 1 : Math.max(...concerned);
+    });
     const routes = { store, given, operations, watch, shares: sharesNow, isPaused: servers.isPaused };
     return {
       second: {
@@ -231,12 +261,14 @@ export const cutover = {
         const { side, failed, violated, refused, seconds: took = 0 } = sample;
         countExchange(side, failed ? 'failed' : violated ? 'violated' : refused ? 'refused' : 'ok');
         seconds[side] += took;
+        sharesNow();
+        if (side === 'new' && trace.startedAt < resumedAt) return;
         const found = watch.take(sample);
         if (found !== undefined) exceeded(found);
         if (side === 'old') return;
         served += 1;
-        const step = stepForward(store.latest(), served, startedAt);
-        if (step !== undefined) decideAlone(step, 'cut-over step by the rule');
+        const step = stepForward(store.latest(), served, startedAt, exceededAt);
+        if (step !== undefined) void decideAlone(step, 'cut-over step by the rule');
       },
       found({ violations }) {
         if (violations.every(({ category }) => category !== 'difference')) return;
@@ -249,15 +281,15 @@ export const cutover = {
     };
 
     function whyOf(share: number | undefined, caller: Caller, { isSecond }: Side): string {
-      const { phase, step, reason } = store.inForce();
+      const { phase, reason } = store.inForce();
       if (share === undefined) return 'the operation does not take part';
       if (phase === 'returned') return `returned: ${reason}`;
-      const staying = store.stays.of(caller.key, step);
+      const staying = stayingOf(caller);
       if (staying !== undefined && (staying === 'new') === isSecond)
         return 'the caller stays there, because that server has got a write of the caller';
       if (caller.listed !== undefined) return `the caller is in ${caller.listed === 'new' ? 'allow' : 'deny'}`;
       const place = `the caller comes after ${(caller.number * 100).toFixed(1)}% of the callers`;
-      return `${place}, and the share is ${share * 100}%`;
+      return `${place}, and the share is ${percentOf(share)}%`;
     }
   },
 } as const satisfies Feature<typeof options, StoredCutover>;

@@ -16,6 +16,8 @@ export interface NewServers {
   leave(upstream: Upstream): void;
   startProbes(): void;
   isPaused(): boolean;
+  /** Makes requests continue at once. */
+  closeCircuit(): void;
   close(graceMs: number): Promise<void>;
 }
 
@@ -56,6 +58,7 @@ export function createNewServers(clock: Clock, onCircuit: (change: CircuitChange
       all?.startProbes();
     },
     isPaused: () => all !== undefined && all.stats().circuit !== 'closed',
+    closeCircuit: () => all?.current.closeCircuit(),
     async close(graceMs) {
       await all?.close(graceMs);
     },

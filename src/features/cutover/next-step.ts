@@ -9,14 +9,16 @@ const CHECK_MS = 1_000;
 /**
  * Returns the function that applies the rule of `steps`. It returns the next step if its time has come: the share before
  * has been in force for long enough, the new server has served enough, and no limit has been exceeded lately. `served` is
- * the number of exchanges since the shares were changed, and `startedAt` is when they began to be counted.
+ * the number of exchanges since the shares were changed, `startedAt` is when they began to be counted, and `seenAt` is
+ * when this gateway has last seen a limit exceeded.
  */
 export function nextStep(
   { steps, operations, return: { coolDownSeconds } }: Pick<CutoverOptions, 'steps' | 'operations' | 'return'>,
   clock: Clock,
-): (latest: Decision, served: number, startedAt: number) => NewDecision | undefined {
+  noticing: () => number,
+): (latest: Decision, served: number, startedAt: number, seenAt: number) => NewDecision | undefined {
   let checkedAt = -Infinity;
-  return ({ phase, shares, since, exceededAt }, served, startedAt) => {
+  return ({ phase, shares, since, exceededAt }, served, startedAt, seenAt) => {
     const now = clock();
     if (steps.length === 0 || phase !== 'running' || now - checkedAt < CHECK_MS) return undefined;
     checkedAt = now;
@@ -24,13 +26,16 @@ export function nextStep(
     const next = steps.find((step) => step.share > share);
     if (next === undefined || served < next.minimum) return undefined;
     if (now - Math.max(since, startedAt) < next.afterSeconds * 1000) return undefined;
-    if (exceededAt > 0 && now - exceededAt < coolDownSeconds * 1000) return undefined;
+    const lastAt = Math.max(exceededAt, seenAt);
+    if (lastAt > 0 && now - lastAt < coolDownSeconds * 1000) return undefined;
+    if (next.callersNotice !== undefined && noticing() > next.callersNotice) return undefined;
     return {
       cause: 'rule',
       reason: `cutover.steps: ${share}% for ${next.afterSeconds} s, ${served} exchanges with the new server`,
       by: undefined,
       from: undefined,
       shares: { ...shares, [EVERY]: next.share },
+      moves: 'forward',
     };
   };
 }

@@ -129,6 +129,14 @@ export const options = Type.Object(
             default: 1000,
             description: 'Number of exchanges of this gateway that the new server must have served in this time.',
           }),
+          callersNotice: Type.Optional(
+            Type.Number({
+              minimum: 0,
+              maximum: 1,
+              description:
+                'The step is taken only while the mirror shows, for each operation that the step concerns, that at most this share (0 to 1) of the callers would notice. Without a mirror, it is not taken.',
+            }),
+          ),
         },
         { additionalProperties: false },
       ),

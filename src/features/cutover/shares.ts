@@ -46,6 +46,9 @@ export function sharesUnder(
   };
 }
 
+/** Returns a share in percent, without the errors of binary fractions. */
+export const percentOf = (share: number): number => Math.round(share * 1e8) / 1e6;
+
 /** Who sends a request, as the cut-over tells callers apart. */
 export interface Caller {
   /** Identifies the caller: a name in its canonical form, or an address. */

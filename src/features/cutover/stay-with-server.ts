@@ -13,7 +13,8 @@ export interface Writer {
 
 /**
  * Makes a caller stay with the server that has got a write of the caller, before the caller has the response. `wrote`
- * resolves once all gateways can know it.
+ * resolves once all gateways can know it, and returns undefined if they do. It is called again after it has resolved,
+ * because the shares may have changed meanwhile.
  */
 export function stayWithServer(wrote: (writer: Writer) => Promise<void> | undefined): FeatureStage {
   const stage =
@@ -24,7 +25,8 @@ export function stayWithServer(wrote: (writer: Writer) => Promise<void> | undefi
       } finally {
         // Whatever the server has responded, it may have done what was asked.
         const { upstream, failure } = exchange.trace;
-        if (upstream !== undefined || failure !== undefined) await wrote(exchange);
+        if (upstream !== undefined || failure !== undefined)
+          for (let telling = wrote(exchange); telling !== undefined; telling = wrote(exchange)) await telling;
       }
     };
   return {

@@ -1,21 +1,25 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { hashTexts } from '../../engine/sharing/hash-texts.ts';
 import type { SharedHash, Sharing } from '../../engine/sharing/sharing.ts';
-
 import { boundedMemo, createLruMap } from '../../lib/bounded-maps.ts';
+import type { Decision } from './cutover-state.ts';
 
 /** The names of the two servers. */
 export type SideName = 'old' | 'new';
 
+/** A decision, as far as it ends stays. */
+export type Ending = Pick<Decision, 'number' | 'raised' | 'lowered'>;
+
 /** Which callers stay with a server because it has got a write of theirs. */
 export interface Stays {
   /** Returns the server with which a caller stays under a decision. */
-  of(key: string, step: number): SideName | undefined;
-  /** Makes a caller stay. Resolves once other gateways know it. */
-  add(key: string, side: SideName, step: number): Promise<void> | undefined;
+  of(key: string, decision: Ending): SideName | undefined;
+  /** Makes a caller stay. Resolves once other gateways know it. Returns undefined if there is nothing to wait for. */
+  add(key: string, side: SideName, decision: Ending): Promise<void> | undefined;
   /** What survives a restart. */
-  list(): readonly StoredStay[];
-  readonly size: number;
+  list(): StoredStays;
+  /** Returns the number of callers who stay under a decision. Those who have written at several gateways may count twice. */
+  count(decision: Ending): number;
   /** Waits a moment for what other gateways have seen, and for the key with which they name callers. */
   read(): Promise<void>;
 }
@@ -24,19 +28,26 @@ export interface Stays {
 export interface StoredStay {
   readonly tag: string;
   readonly side: SideName;
-  readonly step: number;
+  /** The number of the decision that applied. */
+  readonly decision: number;
+}
+
+/** What this gateway has seen itself, and what others have told it. */
+export interface StoredStays {
+  readonly stays: readonly StoredStay[];
+  readonly told: readonly StoredStay[];
 }
 
 interface StaysParts {
   /** The key for what this gateway stores. */
   readonly ownKey: Buffer;
-  readonly stored: readonly StoredStay[];
+  readonly stored: StoredStays;
   readonly sharing: Pick<Sharing, 'changes' | 'keyedHash' | 'status'>;
   /** Called when there is another stay to store. */
   readonly onChange: () => void;
 }
 
-/** The maximum number of callers that stay. Beyond it, those who have not been seen for the longest time are forgotten. */
+/** The maximum number of callers that stay, of each kind. Beyond it, those who have not been seen for the longest time are forgotten. */
 export const MAX_STAYS = 50_000;
 const MAX_REMEMBERED = 4_096;
 const TAG_LENGTH = 22;
@@ -50,9 +61,9 @@ const START_MS = 1_000;
 const RETRY_MS = 20;
 
 /**
- * Creates the memory. Another decision about the shares ends all stays, because each contains the decision's number. What
- * this gateway has seen itself is stored under tags of its own, so it does not depend on Redis; what other gateways have
- * seen comes with tags of the fleet.
+ * Creates the memory. A decision that moves callers to a server ends the stays with the other one, because each stay
+ * contains the number of the decision that applied. What this gateway has seen itself is stored under tags of its own, so
+ * it does not depend on Redis; what other gateways have seen comes with tags of the fleet.
  */
 export function createStays({ ownKey, stored, sharing, onChange }: StaysParts): Stays {
   const own = createLruMap<string, Numbered>(MAX_STAYS);
@@ -60,52 +71,56 @@ export function createStays({ ownKey, stored, sharing, onChange }: StaysParts): 
   const ownTag = boundedMemo(MAX_REMEMBERED, (key: string) => cut(hashTexts(ownKey, [PURPOSE, key])));
   const fleet = sharing.status() === undefined ? undefined : createFleetTags(sharing.keyedHash('callers'));
   let numbered = 0;
-  const keep = (map: typeof own, { tag, side, step }: StoredStay) => {
+  const keep = (map: typeof own, { tag, side, decision }: StoredStay) => {
     numbered += 1;
-    map.set(tag, { tag, side, step, order: numbered });
+    map.set(tag, { tag, side, decision, order: numbered });
   };
-  for (const one of stored) keep(own, one);
+  for (const one of stored.told) keep(others, one);
+  for (const one of stored.stays) keep(own, one);
 
   sharing.changes.listen({
     apply(change, _number, isOwn) {
-      if (change.kind !== 'side' || isOwn) return;
-      const { caller: tag, side, decision: step } = change;
-      if ((side === 'old' || side === 'new') && !isKnown(others.get(tag), side, step))
-        keep(others, { tag, side, step });
+      if (change.kind !== 'side') return;
+      const { caller: tag, side, decision } = change;
+      if (side !== 'old' && side !== 'new') return;
+      // What this gateway has seen itself counts already, unless others have told it something else in between.
+      if (isOwn && !others.has(tag)) return;
+      keep(others, { tag, side, decision });
+      onChange();
     },
     // What is known stays true. What was missed is known again after the next write.
     reset: () => undefined,
   });
-  const latestOf = (key: string, step: number): Numbered | undefined => {
+  const latestOf = (key: string, decision: Ending): Numbered | undefined => {
     const seen = own.get(ownTag(key));
     const tag = others.size === 0 ? undefined : fleet?.of(key);
     // Redis was not there when the gateway started.
     if (tag === undefined && others.size > 0) void fleet?.read();
     const told = tag === undefined ? undefined : others.get(tag);
     return [seen, told]
-      .filter((one) => one?.step === step)
+      .filter((one) => one !== undefined && lasts(one, decision))
       .reduce((latest, one) => ((one?.order ?? 0) > (latest?.order ?? 0) ? one : latest), undefined);
   };
-  const announce = async (tags: FleetTags, key: string, side: SideName, step: number) => {
+  const announce = async (tags: FleetTags, key: string, side: SideName, decision: number) => {
     if (tags.of(key) === undefined) await tags.read();
     const caller = tags.of(key);
     if (caller === undefined) return;
-    await sharing.changes.append({ kind: 'side', caller, side, decision: step });
+    await sharing.changes.append({ kind: 'side', caller, side, decision });
     // Others can read it now. The caller's next request may reach one of them as soon as this one has its response.
     await pause(SETTLE_MS);
   };
   return {
-    of: (key, step) => (own.size + others.size === 0 ? undefined : latestOf(key, step)?.side),
-    add(key, side, step) {
-      if (latestOf(key, step)?.side === side) return undefined;
-      keep(own, { tag: ownTag(key), side, step });
+    of: (key, decision) => (own.size + others.size === 0 ? undefined : latestOf(key, decision)?.side),
+    add(key, side, decision) {
+      const { number } = decision;
+      if (latestOf(key, decision)?.side === side) return undefined;
+      keep(own, { tag: ownTag(key), side, decision: number });
       onChange();
-      return fleet && announce(fleet, key, side, step);
+      return fleet && announce(fleet, key, side, number);
     },
-    list: () => [...own.values()],
-    get size() {
-      return own.size + others.size;
-    },
+    list: () => ({ stays: [...own.values()], told: [...others.values()] }),
+    count: (decision) =>
+      [...own.values(), ...others.values()].reduce((sum, one) => sum + Number(lasts(one, decision)), 0),
     async read() {
       if (fleet === undefined) return;
       const givesUpAt = performance.now() + START_MS;
@@ -118,9 +133,9 @@ export function createStays({ ownKey, stored, sharing, onChange }: StaysParts): 
   };
 }
 
-/** Returns whether a stay, or a later one, is known. */
-const isKnown = (found: StoredStay | undefined, side: SideName, step: number) =>
-  found !== undefined && (found.step > step || (found.step === step && found.side === side));
+/** Returns whether no decision since has moved callers to the other server. */
+const lasts = (stay: StoredStay, { raised, lowered }: Ending) =>
+  stay.decision >= (stay.side === 'old' ? raised : lowered);
 
 /** A stay, with its place in the order in which stays became known. */
 interface Numbered extends StoredStay {

@@ -64,23 +64,25 @@ export function createWatch(options: ReturnOptions, operations: readonly string[
   const pairs = new Map([undefined, ...operations].map((operation) => [operation, createPair(windowMs)]));
   let differences: number[] = [];
 
-  const judge = (operation: string | undefined, { old, new: fresh, lastLatencyAt }: Pair, now: number) => {
-    const counted = fresh.totals(now);
-    if (counted.exchanges < options.minimum) return undefined;
-    const before = old.totals(now);
+  const judge = (operation: string | undefined, pair: Pair, now: number) => {
+    const counted = pair.new.totals(now);
+    if (counted.exchanges < options.minimum) {
+      pair.slowSince = Infinity;
+      return undefined;
+    }
+    const before = pair.old.totals(now);
     const found = judgeShares(counted, before, options);
     if (found !== undefined) return { operation, ...found };
     const { factor, floorMs, measure } = options.latency;
     // Operations take different times, so only the same operation can be compared.
-    if (operation === undefined || factor === 0 || now - lastLatencyAt < LATENCY_MS) return undefined;
-    const pair = pairs.get(operation);
-    if (pair !== undefined) pair.lastLatencyAt = now;
-    if (before.exchanges < options.minimum) return undefined;
-    const [slow, usual] = [fresh.latency(now, measure), old.latency(now, measure)];
+    if (operation === undefined || factor === 0 || now - pair.lastLatencyAt < LATENCY_MS) return undefined;
+    pair.lastLatencyAt = now;
+    const slow = pair.new.latency(now, measure);
+    const usual = before.exchanges < options.minimum ? undefined : pair.old.latency(now, measure);
     const isSlow = slow !== undefined && usual !== undefined && slow * 1000 > floorMs && slow > usual * factor;
-    if (pair !== undefined) pair.slowSince = isSlow ? Math.min(pair.slowSince, now) : Infinity;
+    pair.slowSince = isSlow ? Math.min(pair.slowSince, now) : Infinity;
     // A short pause of the gateway itself makes a few exchanges slow, and must not move anybody.
-    if (!isSlow || now - (pair?.slowSince ?? now) < windowMs / SLOW_PART) return undefined;
+    if (!isSlow || now - pair.slowSince < windowMs / SLOW_PART) return undefined;
     const words = `${measure} ${msOf(slow)}, on the old server ${msOf(usual)}`;
     return { operation, limit: 'latency' as const, words };
   };
@@ -128,8 +130,10 @@ function judgeShares(counted: Totals, before: Totals, options: ReturnOptions): O
     totals.exchanges === 0 ? 0 : totals[what] / totals.exchanges;
   const words = (what: 'failed' | 'violated' | 'refused') =>
     `${counted[what]} of ${counted.exchanges}, on the old server ${before[what]} of ${before.exchanges}`;
+  // A few exchanges with the old server say little, so what is missing up to the minimum counts as good.
+  const known = { ...before, exchanges: Math.max(before.exchanges, options.minimum) };
   const exceeds = (what: 'failed' | 'violated', most: number) =>
-    shareOf(counted, what) > most && shareOf(counted, what) > shareOf(before, what);
+    shareOf(counted, what) > most && shareOf(counted, what) > shareOf(known, what);
   if (exceeds('failed', options.errors)) return { limit: 'errors', words: words('failed') };
   if (exceeds('violated', options.violations)) return { limit: 'violations', words: words('violated') };
   // Refusals are usually the clients' own mistakes, so they mean something only in comparison.

@@ -41,7 +41,7 @@ import { mirrorSections } from './mirror-sections.ts';
 import { createMirrorStore, POINTER, subjectOf } from './mirror-store.ts';
 import { impersonalProblems, mirrorProblems, type MirrorOptions, options } from './options.ts';
 import { createRareFirstQueue } from './rare-first-queue.ts';
-import type { OwnerOf } from './readiness.ts';
+import { type OwnerOf, readinessOf } from './readiness.ts';
 
 /** The files that the options name. */
 export interface Prepared {
@@ -220,6 +220,7 @@ export const mirror = {
     const shown = { totals: store.totals, given, address, candidate, ownerOf, acceptanceFile };
     return {
       open: store.open,
+      noticing: () => new Map(readinessOf(counts.own(), ownerOf).map((row) => [row.operation, row.callersAtMost])),
       messages: {
         response(exchange, operation, { status, mediaType, bytes }) {
           if (operation.method !== 'GET' || exchange.arrival.method !== 'GET') return;

@@ -21,9 +21,28 @@ const merged = (one: CutoverState, other: CutoverState) => {
 };
 
 describe('of the decisions of two gateways', () => {
-  it('the later one counts', () => {
-    const later = decision({ number: 3, phase: 'running' });
-    expect(merged(state(decision({ number: 2, phase: 'returned' })), state(later))).toEqual(later);
+  it('the one that was made with knowledge of the other one counts', () => {
+    const returned = decision({ number: 2, phase: 'returned' });
+    const resumed = decision({ number: 3 });
+    expect(merged(state(returned), state(resumed, returned))).toEqual(resumed);
+    // Fifty decisions later, nobody knows the first ones any more.
+    const many = Array.from({ length: 50 }, (_, index) => decision({ number: 60 - index }));
+    expect(merged(state(returned), state(...many)).number).toBe(60);
+  });
+
+  it('made apart from each other, a return is not lost, however many decisions the other one has made', () => {
+    const before = decision({ number: 4 });
+    const returned = decision({ number: 5, phase: 'returned', at: 900 });
+    const more = [decision({ number: 7, shares: { '*': 9 } }), decision({ number: 6 }), decision({ number: 5 })];
+    expect(merged(state(returned, before), state(...more, before))).toEqual(returned);
+    expect(merged(state(before), state(...more, before)).number).toBe(7);
+    expect(merged(state(decision({ number: 8 }), before), state(...more, before)).number).toBe(8);
+  });
+
+  it('that say the same, the one that applies earlier counts', () => {
+    const one = decision({ phase: 'returned', reason: 'b', appliesAt: 300 });
+    const later = decision({ phase: 'returned', reason: 'a', appliesAt: 350 });
+    expect(merged(state(one), state(later))).toEqual(one);
   });
 
   it('made at the same time, the one that moves fewer callers counts', () => {

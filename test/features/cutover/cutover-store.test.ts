@@ -1,4 +1,7 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import type { DocumentParts } from '../../../src/engine/sharing/sharing.ts';
+import { type CutoverState, type Decision, FIRST } from '../../../src/features/cutover/cutover-state.ts';
+import { createCutoverStore } from '../../../src/features/cutover/cutover-store.ts';
 import { exampleResponse } from '../../builders/example-response.ts';
 import { type FakeUpstream, startFakeUpstream } from '../../builders/fake-upstream.ts';
 import { sharedBy } from '../../builders/fleet.ts';
@@ -6,6 +9,7 @@ import { knowing } from '../../builders/knowing-upstream.ts';
 import { needsProgram } from '../../builders/needs-program.ts';
 import { EXAMPLE_IDS, operationOf } from '../../builders/operations.ts';
 import { startRedisServer } from '../../builders/redis-server.ts';
+import { createTestClock } from '../../builders/test-clock.ts';
 import { startTestGateway, type TestGateway } from '../../builders/test-gateway.ts';
 import { eventually, until } from '../../builders/until.ts';
 
@@ -21,6 +25,109 @@ const startServer = (name: string): Promise<FakeUpstream> =>
       return { ...given, json: typeof json === 'object' && json !== null && 'list' in json ? { ...json, name } : json };
     }),
   );
+
+describe('the store of a gateway in a fleet', () => {
+  /** A gateway whose document is what the test says that the others have written. */
+  const open = (stored?: CutoverState) => {
+    const clock = createTestClock(1_000_000);
+    const resumed = { count: 0 };
+    const shared: { parts?: DocumentParts<CutoverState>; theirs?: CutoverState } = {};
+    const sync = () => {
+      const { parts, theirs } = shared;
+      const mine = parts?.current();
+      const merged = parts && mine && theirs && parts.merge(mine, mine, theirs);
+      if (merged !== undefined && merged !== mine) parts?.adopt(merged);
+      return Promise.resolve(true);
+    };
+    const store = createCutoverStore({
+      stored: { key: Buffer.alloc(32), state: stored, stays: [], told: [] },
+      file: ':memory:',
+      server: 'https://new.example.org',
+      settings: { originOf: () => undefined, placeOf: () => '' } as never,
+      sharing: {
+        openDocument: (_name: string, parts: DocumentParts<CutoverState>) => {
+          shared.parts = parts;
+          return { sync, start: sync, takeTurn: () => Promise.resolve(undefined) };
+        },
+        keyedHash: () => ({ id: () => 'a', hash: () => 'x'.repeat(30), read: () => Promise.resolve() }),
+        status: () => ({ available: true, unsyncedSeconds: 0 }),
+        changes: { listen: () => undefined },
+      } as never,
+      clock,
+      logger: { warn: () => undefined, error: () => undefined } as never,
+      onResume: () => void (resumed.count += 1),
+    });
+    const why = { cause: 'operator', reason: 'INC-17', by: 'ann', from: undefined } as const;
+    return {
+      store,
+      clock,
+      resumed,
+      why,
+      hear: (theirs: CutoverState) => {
+        shared.theirs = theirs;
+        return sync();
+      },
+      phase: () => store.inForce().phase,
+    };
+  };
+  const one = (more: Partial<Decision>): Decision => ({ ...FIRST, number: 1, reason: 'INC-17', by: 'bob', ...more });
+  const state = (...decisions: Decision[]): CutoverState => ({ server: 'https://new.example.org', decisions });
+
+  it('lets a decision apply 0.2 s after it was made, or has become known, whatever the clocks of others say', async () => {
+    const { store, clock, why, phase, hear } = open();
+    store.decide({ ...why, phase: 'returned', moves: 'back' });
+    expect(phase()).toBe('running');
+    clock.advance(0.2);
+    expect(phase()).toBe('returned');
+    const far = one({ number: 2, phase: 'frozen', appliesAt: clock() + 60_000 });
+    await hear(state(far, ...store.state().decisions));
+    expect(phase()).toBe('returned');
+    clock.advance(0.2);
+    expect(phase()).toBe('frozen');
+    const further = one({ number: 3, phase: 'running', appliesAt: clock() + 60_000 });
+    await hear(state(further, ...store.state().decisions));
+    expect(phase()).toBe('frozen');
+    clock.advance(0.2);
+    expect(phase()).toBe('running');
+  });
+
+  it('never lets an earlier decision apply again, also if another gateway has made the same one later', async () => {
+    const { store, clock, why, phase, hear } = open();
+    store.decide({ ...why, phase: 'returned', shares: { '*': 50 }, moves: 'back' });
+    clock.advance(0.2);
+    expect(phase()).toBe('returned');
+    // The shares of theirs count, but they have returned, too.
+    await hear(state(one({ phase: 'returned', shares: { '*': 5 }, appliesAt: clock() + 150 })));
+    expect(phase()).toBe('returned');
+    expect(store.latest().shares).toEqual({ '*': 5 });
+  });
+
+  it('lets what was decided before a crash apply at once', () => {
+    const { phase } = open(state(one({ phase: 'returned', at: 1_000_000, appliesAt: 9_000_000 })));
+    expect(phase()).toBe('returned');
+  });
+
+  it('says that a decision does not count if another gateway has returned at the same time', async () => {
+    const { store, why, hear } = open();
+    await hear(state());
+    const theirs = state(one({ phase: 'returned', appliesAt: 900_000 }));
+    const { stored } = (() => {
+      const made = store.decide({ ...why, shares: { '*': 50 }, moves: 'forward' });
+      void hear(theirs);
+      return made;
+    })();
+    expect(await stored).toBeUndefined();
+    expect(store.latest().phase).toBe('returned');
+  });
+
+  it('says once when the shares apply again', () => {
+    const { store, clock, why, resumed, phase } = open(state(one({ phase: 'returned' })));
+    store.decide({ ...why, phase: 'running', moves: 'forward' });
+    expect([phase(), resumed.count]).toEqual(['returned', 0]);
+    clock.advance(0.2);
+    expect([phase(), phase(), resumed.count, store.resumedAt()]).toEqual(['running', 'running', 1, clock()]);
+  });
+});
 
 needsProgram('redis', 'a fleet during a cut-over', (path) => {
   const startAll = async (cutover: object) => {

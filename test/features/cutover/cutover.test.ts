@@ -147,6 +147,18 @@ describe('what is known of a server', () => {
   });
 });
 
+describe('a failed login', () => {
+  it('at the new server does not lock a caller out of the old one', async () => {
+    const gateway = await start({ operations: { '*': { share: 100 } } });
+    fresh.handler = () => ({ status: 401, json: { error: 'Bad credentials' } });
+    const statusOf = async () => (await gateway.call(QUESTIONS, as('ann'))).status;
+    for (let index = 0; index < 10; index += 1) expect(await statusOf()).toBe(401);
+    expect(await statusOf()).toBe(429);
+    await post(gateway, 'return', {});
+    expect(await statusOf()).toBe(200);
+  });
+});
+
 describe('a caller who writes', () => {
   const mover = { operations: { '*': { share: 100 } } };
 
@@ -158,9 +170,41 @@ describe('a caller who writes', () => {
     expect(sideIn(await gateway.call(QUESTIONS, as('ann')))).toBe('old');
     expect(sideIn(await gateway.call(IDEAS, { user: 'Ann', password: 'ann' }))).toMatch('status 401');
     expect(sideIn(await gateway.call(QUESTIONS, as('bob')))).toBe('new');
-    await set(gateway, 90);
+    // Neither moves anybody to the new server.
+    for (const share of [100, 95, 90]) {
+      await set(gateway, share);
+      expect(sideIn(await gateway.call(QUESTIONS, as('ann')))).toBe('old');
+    }
     await set(gateway, 100);
     expect(sideIn(await gateway.call(QUESTIONS, as('ann')))).toBe('new');
+  });
+
+  it('does not stay with the new server if a share is lowered, another one is configured, or a list says so', async () => {
+    const operations = { '*': { share: 0 }, listIdeas: { share: 50 }, unmarkFavorite: { share: 100, writes: true } };
+    const gateway = await start({ operations });
+    const reload = async (more: object) => {
+      const cutover = { url: fresh.url, file: ':memory:', operations, ...more };
+      expect(
+        await gateway.reload({ config: { mode: 'strict', auditTrail: { file: ':memory:' }, cutover } }),
+      ).toMatchObject({
+        outcome: 'applied',
+      });
+    };
+    const write = async () => {
+      await gateway.call(FAVORITE, { method: 'PUT', ...as('ann') });
+      expect(sideIn(await gateway.call(QUESTIONS, as('ann')))).toBe('new');
+    };
+    await write();
+    await reload({ deny: ['ann'] });
+    expect(sideIn(await gateway.call(QUESTIONS, as('ann')))).toBe('old');
+    await reload({});
+    expect(sideIn(await gateway.call(QUESTIONS, as('ann')))).toBe('new');
+    await reload({ operations: { ...operations, listIdeas: { share: 40 } } });
+    expect(sideIn(await gateway.call(QUESTIONS, as('ann')))).toBe('old');
+    await write();
+    await set(gateway, 30, 'listIdeas');
+    expect(sideIn(await gateway.call(QUESTIONS, as('ann')))).toBe('old');
+    expect(await gateway.metric('portico_cutover_staying_callers')).toBe(0);
   });
 
   it('writes to the new server only if the operation is listed', async () => {
@@ -258,6 +302,44 @@ describe('the cut-over returns by itself', () => {
     expect(await phaseOf(gateway)).toBe('running');
   });
 
+  it('and once resumed, nobody suffers from what failed before', async () => {
+    const circuit = { failures: 5, openSeconds: 600 };
+    const gateway = await start({ operations: { '*': { share: 100 } }, return: RETURN, upstream: { circuit } });
+    const respond = fresh.handler;
+    fresh.handler = (request, response) =>
+      request.path === PROBE ? respond(request, response) : void response.destroy();
+    await load(gateway, 20);
+    await eventually(async () => (await phaseOf(gateway)) === 'returned');
+    expect(await gateway.metric('portico_cutover_circuit_open')).toBe(1);
+    fresh.handler = respond;
+    await post(gateway, 'resume', { by: 'ann' });
+    expect(sideIn(await gateway.call(QUESTIONS, as('ann')))).toBe('new');
+    expect(await gateway.metric('portico_cutover_circuit_open')).toBe(0);
+  });
+
+  it('but not because of requests that began before it was resumed', async () => {
+    const gateway = await start({ operations: { '*': { share: 100 } }, return: RETURN });
+    const respond = fresh.handler;
+    const ends: (() => void)[] = [];
+    fresh.handler = async (request, response) => {
+      if (request.path === PROBE) return respond(request, response);
+      await new Promise<void>((resolve) => ends.push(resolve));
+      return { status: 500, json: { error: 'broken' } };
+    };
+    const hanging = Array.from({ length: 25 }, (_, index) =>
+      gateway.call(`${QUESTIONS}?page=1&sort=h${index}`, as(CALLERS[index] ?? '')),
+    );
+    await eventually(() => Promise.resolve(ends.length === 25));
+    clock.advance(1);
+    await post(gateway, 'return', {});
+    await post(gateway, 'resume', { by: 'ann' });
+    fresh.handler = respond;
+    expect(sideIn(await gateway.call(QUESTIONS, as('ann')))).toBe('new');
+    for (const end of ends) end();
+    await Promise.all(hanging);
+    expect(await phaseOf(gateway)).toBe('running');
+  });
+
   it('but not because of a failure that the old server has, too', async () => {
     const gateway = await start({ operations: { '*': { share: 0 } }, return: RETURN });
     const broken = knowing(() => ({ status: 500, json: { error: 'broken' } }));
@@ -304,6 +386,8 @@ describe('an operator', () => {
       )?.text;
     expect(await explain('ann')).toMatch(/^new: the caller comes after .*% of the callers, and the share is 100%$/);
     expect(await explain('bob')).toBe('old: the caller is in deny');
+    await set(gateway, 7);
+    expect(await explain('ann')).toMatch(/, and the share is 7%$/);
     const quiet = await start({ operations: { '*': { share: 100 } } });
     expect((await quiet.call(QUESTIONS, as('ann'))).headers['x-portico-side']).toBeUndefined();
   });
@@ -323,6 +407,70 @@ describe('the rule', () => {
     await gateway.call(`${QUESTIONS}?sort=b`, as('ann'));
     await eventually(async () => (await status()).decision.cause === 'rule');
     expect((await status()).decision).toMatchObject({ shares: { '*': 100 } });
+  });
+});
+
+describe('the rule with a limit on who would notice', () => {
+  const noticed = async (callersNotice: number, mirror: boolean) => {
+    const config = {
+      credentials: 'forward',
+      forwardTo: new URL(fresh.url).host,
+      url: fresh.url,
+      file: ':memory:',
+      share: 1,
+      budget: { requestsPerSecond: 1000, bytesPerSecond: 1_000_000_000 },
+    };
+    fresh.handler = knowing(exampleResponse);
+    old.handler = knowing(exampleResponse);
+    const gateway = await start(
+      {
+        operations: { '*': { share: 0 } },
+        allow: ['ann'],
+        steps: [{ share: 100, afterSeconds: 600, minimum: 1, callersNotice }],
+      },
+      mirror ? { mirror: config } : {},
+    );
+    await gateway.call(QUESTIONS, as('bob'));
+    // One caller says little: at most 95 % would notice.
+    if (mirror)
+      await eventually(
+        async () => (await gateway.metric('portico_mirror_callers_noticing_bound{operation="listQuestions"}')) === 0.95,
+      );
+    clock.advance(601);
+    await gateway.call(QUESTIONS, as('ann'));
+    return gateway.metric('portico_cutover_share{operation="listQuestions"}');
+  };
+
+  it('waits until the mirror has shown it', async () => {
+    expect(await noticed(0.96, true)).toBe(1);
+    expect(await noticed(0.94, true)).toBe(0);
+    expect(await noticed(0.99, false)).toBe(0);
+  });
+});
+
+describe('the rule under return.action: off', () => {
+  it('waits after a limit was exceeded, too', async () => {
+    const gateway = await start({
+      operations: { '*': { share: 10 } },
+      allow: ['ann'],
+      steps: [{ share: 100, afterSeconds: 10, minimum: 5 }],
+      return: { action: 'off', minimum: 20, coolDownSeconds: 600, windowSeconds: 60 },
+    });
+    const share = () => gateway.metric('portico_cutover_share{operation="listQuestions"}');
+    const ask = async (count: number) => {
+      for (let index = 0; index < count; index += 1)
+        await gateway.call(`${QUESTIONS}?sort=a${index}x${clock()}`, as('ann'));
+    };
+    const respond = fresh.handler;
+    fresh.handler = knowing(() => ({ status: 500, json: { error: 'broken' } }));
+    await ask(20);
+    fresh.handler = respond;
+    clock.advance(60);
+    await ask(5);
+    expect(await share()).toBe(0.1);
+    clock.advance(600);
+    await ask(1);
+    expect(await share()).toBe(1);
   });
 });
 

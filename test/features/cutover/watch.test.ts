@@ -64,6 +64,12 @@ describe('a limit', () => {
     expect(take(20, sample('new', { [what]: true }))).toBeUndefined();
   });
 
+  it('is exceeded even if one of the few exchanges with the old server has failed, too', () => {
+    const { take } = open();
+    take(1, sample('old', { failed: true }));
+    expect(take(10, sample('new', { failed: true }))).toMatchObject({ limit: 'errors' });
+  });
+
   it('on refusals needs a comparison with the old server', () => {
     const { take } = open();
     expect(take(20, sample('new', { refused: true }))).toBeUndefined();
@@ -85,6 +91,24 @@ describe('a limit', () => {
       limit: 'latency',
       words: 'p95 200 ms, on the old server 50 ms',
     });
+  });
+
+  it('on latency begins anew after a return, and after a time with too few exchanges', () => {
+    const { clock, watch, take } = open();
+    const slow = (seconds: number) => {
+      take(20, sample('old'));
+      clock.advance(seconds);
+      take(10, sample('old'));
+      return take(10, sample('new', { seconds: 0.9 }));
+    };
+    slow(0);
+    expect(slow(10)).toBeUndefined();
+    watch.forget();
+    expect(slow(10)).toBeUndefined();
+    expect(slow(10)).toBeUndefined();
+    clock.advance(100);
+    expect(slow(0)).toBeUndefined();
+    expect(slow(15)).toMatchObject({ limit: 'latency' });
   });
 
   it('on differences counts those in the window', () => {

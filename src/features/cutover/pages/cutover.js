@@ -33,13 +33,14 @@ export function Page({ status, shownError, announce }) {
   return html`
     <h1>Cut-over</h1>
     <p>
-      <span class=${`badge ${TONES[data.phase]}`}>${data.phase}</span> to ${data.url}:
-      ${data.decision.reason}${data.decision.by ? `, ${data.decision.by}` : ''}
-      ${data.paused && html` <span class="badge bad">new server paused</span>`}
+      <span class=${`badge ${TONES[data.phase]}`}>${data.phase}</span> ${data.decision.reason}${
+        data.decision.by ? `, ${data.decision.by}` : ''
+      }.
+      The new server is ${data.url}. ${data.paused && html` <span class="badge bad">new server paused</span>`}
     </p>
     <p id="why" class="muted">
       ${why ?? 'Every decision applies to all gateways and is added to the audit trail.'}
-      ${data.staying > 0 && ` ${count(data.staying)} callers stay with a server because it has got a write of theirs.`}
+      ${data.staying > 0 && ` Callers who stay with a server because it has got a write of theirs: ${count(data.staying)}.`}
     </p>
     <${Trouble} error=${error} shownError=${shownError} />
     ${unstored && html`<${Unstored} what="decision" />`}
