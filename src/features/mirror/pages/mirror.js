@@ -1,5 +1,5 @@
 import { Accept } from '../lib/accept.js';
-import { count, dateTime, latency, NONE, percent, plural } from '../lib/format.js';
+import { count, dateTime, estimated, latency, NONE, percent, plural } from '../lib/format.js';
 import { html, useState } from '../lib/html.js';
 import { usePoll } from '../lib/poll.js';
 import { hrefOf } from '../lib/route.js';
@@ -35,7 +35,7 @@ export function Page({ status, shownError, announce }) {
     <p class="muted">
       The last columns are upper bounds with a confidence of 95%: of the exchanges that would differ in a way that
       nobody has accepted, and of the callers who would notice. They say nothing about exchanges that are never
-      compared.
+      compared. ${estimated(data.latencyBounds)}
     </p>
     <${Table}
       caption="Readiness of each operation"
@@ -43,7 +43,7 @@ export function Page({ status, shownError, announce }) {
       rows=${data.operations}
       keyOf=${(row) => row.operation}
       empty="Nothing has been requested yet."
-      sorted=${{ index: 9, down: true }}
+      sorted=${{ index: 10, down: true }}
       columns=${[
         { title: 'Operation', head: true, sort: (row) => row.operation, cell: (row) => row.operation },
         number('Compared', (row) => row.compared),
@@ -58,7 +58,8 @@ export function Page({ status, shownError, announce }) {
           sort: (row) => row.coverage,
           cell: (row) => `${percent(row.coverage)} of ${count(row.exchanges)}`,
         },
-        { title: 'Mean time', cell: (row) => `${mean(row.latency.old)} → ${mean(row.latency.new)}` },
+        times('p50', (side) => side.p50, data.latencyBounds),
+        times('p99', (side) => side.p99, data.latencyBounds),
         {
           title: 'At most different',
           number: true,
@@ -185,4 +186,11 @@ function Pair({ row }) {
 
 const number = (title, valueOf) => ({ title, number: true, sort: valueOf, cell: (row) => count(valueOf(row)) });
 
-const mean = (times) => (times.count === 0 ? NONE : latency(times.sum / times.count));
+/** Returns a column with a percentile of the response times of both servers. */
+const times = (title, valueOf, bounds) => ({
+  title,
+  number: true,
+  sort: ({ latency: { new: side } }) => valueOf(side) ?? 0,
+  cell: ({ latency: sides }) =>
+    sides.old.count === 0 ? NONE : `${latency(valueOf(sides.old), bounds)} → ${latency(valueOf(sides.new), bounds)}`,
+});
