@@ -61,9 +61,11 @@ async function withCounts(label = SECOND.label) {
   return folder;
 }
 
-async function report(cwd: string, args: readonly string[]) {
+const report = (cwd: string, args: readonly string[]) => run(cwd, ['report', '--config', 'portico.yaml', ...args]);
+
+async function run(cwd: string, args: readonly string[]) {
   const text = { out: '', err: '' };
-  const code = await runProgram(PROGRAM, ['report', '--config', 'portico.yaml', ...args], {
+  const code = await runProgram(PROGRAM, args, {
     out: (line) => void (text.out += `${line}\n`),
     err: (line) => void (text.err += `${line}\n`),
     stdin: Readable.from(['']),
@@ -128,5 +130,18 @@ describe('the readiness in a report', () => {
     expect([code, err]).toEqual([2, expect.stringContaining('known are mirror')]);
     const detail = await report(await withCounts(), ['abcdef012345', '--section', 'mirror']);
     expect(detail.err).toContain('--section cannot be combined with a fingerprint');
+  });
+});
+
+describe('an address that cannot be used', () => {
+  it('is one error, and its password is not shown', async () => {
+    const folder = await withCounts();
+    const upstream = { url: 'https://old.example' };
+    const config = { upstream, mirror: { url: 'https://a:b@new.example', share: 1, file: ':memory:' } };
+    writeFileSync(join(folder, 'wrong.yaml'), JSON.stringify(config), { mode: 0o600 });
+    const { code, err } = await run(folder, ['check', '--config', 'wrong.yaml']);
+    expect(code).toBe(1);
+    expect(err.match(/must not contain credentials/g)).toHaveLength(1);
+    expect(err).not.toContain('a:b');
   });
 });
