@@ -56,6 +56,7 @@ export async function mirrorSections(given: MirrorOptions, about: ReportedState)
         `${given.label} at ${given.url}, compared with the upstream ${settings.upstream.url ?? ''} from ${day(totals.since)} to ${day(now)}.`,
         `${compared} of ${exchanges} exchanges were compared (${shareWords(exchanges === 0 ? undefined : compared / exchanges)}), and ${open.length === 1 ? '1 distinct difference is' : `${open.length} distinct differences are`} open.`,
         ...(never.length === 0 ? [] : [`Never compared, so nothing is known: ${never.join(', ')}.`]),
+        'An exchange is one GET request to the old server. It is compared if the new server was asked the same for the same caller. Exchanges are muted if they differ only in values that change by themselves. Of those that are different, accepted ones were approved by the named owner, and the others are open. A race is a difference that vanished when both servers were asked again.',
         'A bound holds with a confidence of 95%, for requests and callers like those that were compared: see the coverage. Exchanges of one caller are not independent, so the bound for callers is the one to decide by. Callers are a random sample of at most 1,000 for each operation. Response times are those of the old server → the new one, estimated from classes.',
       ],
       tables: [
@@ -138,13 +139,16 @@ function comparisonTable(rows: readonly Readiness[]): ReportTable {
     title: 'Comparisons',
     columns: [
       ...columns('Operation'),
-      ...numbers('Compared', 'Equal', 'Muted', 'Different', 'Accepted', 'Open', 'Races'),
+      // The five outcomes add up to the exchanges.
+      ...numbers('Exchanges', 'Equal', 'Different', 'Muted', 'Not comparable', 'Not made'),
+      ...numbers('Accepted', 'Open', 'Races'),
       ...columns('Accepted by'),
     ],
-    rows: rows.map(({ operation, compared, equal, muted, different, accepted, races, owners }) => [
+    rows: rows.map(({ operation, exchanges, equal, different, muted, notComparable, notMade, accepted, ...row }) => [
       operation,
-      ...[compared, equal, muted, different, accepted, different - accepted, races].map(String),
-      owners.join(', '),
+      ...[exchanges, equal, different, muted, notComparable, notMade].map(String),
+      ...[accepted, different - accepted, row.races].map(String),
+      row.owners.join(', '),
     ]),
     empty: 'Nothing has been requested yet.',
   };
@@ -155,11 +159,11 @@ function boundTable(rows: readonly Readiness[]): ReportTable {
     title: 'Coverage and bounds',
     columns: [
       ...columns('Operation'),
-      ...numbers('Exchanges', 'Coverage', 'Callers', 'Requests differ', 'Callers notice', 'Median time', '99% within'),
+      ...numbers('Compared', 'Coverage', 'Callers', 'Requests differ', 'Callers notice', 'Median time', '99% within'),
     ],
-    rows: rows.map(({ operation, exchanges, compared, coverage, callers, atMost, callersAtMost, latency }) => [
+    rows: rows.map(({ operation, compared, coverage, callers, atMost, callersAtMost, latency }) => [
       operation,
-      String(exchanges),
+      String(compared),
       shareWords(coverage),
       String(callers),
       compared === 0 ? 'unknown' : atMostWords(atMost),
