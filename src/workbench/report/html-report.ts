@@ -304,8 +304,8 @@ th[aria-sort=ascending] button::after { content: ' \\2191'; } th[aria-sort=desce
 th, td { padding: .4rem .6rem; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }
 thead th { background: var(--head); }
 tbody th { font-weight: 600; }
-tbody th code { overflow-wrap: break-word; } time { white-space: nowrap; }
-th.number, td.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
+td.number { white-space: nowrap; } tbody th code { overflow-wrap: break-word; } time { white-space: nowrap; }
+th.number, td.number { text-align: right; font-variant-numeric: tabular-nums; }
 code { font: .875em/1.4 ui-monospace, monospace; overflow-wrap: anywhere; }
 .state { font-weight: 600; white-space: nowrap; }
 .new { color: var(--new); } .accepted { color: var(--accepted); } .expired { color: var(--expired); }
