@@ -141,13 +141,13 @@ function comparisonTable(rows: readonly Readiness[]): ReportTable {
       ...columns('Operation'),
       // The five outcomes add up to the exchanges.
       ...numbers('Exchanges', 'Equal', 'Different', 'Muted', 'Not comparable', 'Not made'),
-      ...numbers('Accepted', 'Open', 'Races'),
+      ...numbers('Accepted', 'Open'),
       ...columns('Accepted by'),
     ],
     rows: rows.map(({ operation, exchanges, equal, different, muted, notComparable, notMade, accepted, ...row }) => [
       operation,
       ...[exchanges, equal, different, muted, notComparable, notMade].map(String),
-      ...[accepted, different - accepted, row.races].map(String),
+      ...[accepted, different - accepted].map(String),
       row.owners.join(', '),
     ]),
     empty: 'Nothing has been requested yet.',
@@ -159,11 +159,21 @@ function boundTable(rows: readonly Readiness[]): ReportTable {
     title: 'Coverage and bounds',
     columns: [
       ...columns('Operation'),
-      ...numbers('Compared', 'Coverage', 'Callers', 'Requests differ', 'Callers notice', 'Median time', '99% within'),
+      ...numbers(
+        'Compared',
+        'Races',
+        'Coverage',
+        'Callers',
+        'Requests differ',
+        'Callers notice',
+        'Median time',
+        '99% within',
+      ),
     ],
-    rows: rows.map(({ operation, compared, coverage, callers, atMost, callersAtMost, latency }) => [
+    rows: rows.map(({ operation, compared, races, coverage, callers, atMost, callersAtMost, latency }) => [
       operation,
       String(compared),
+      String(races),
       shareWords(coverage),
       String(callers),
       compared === 0 ? 'unknown' : atMostWords(atMost),
