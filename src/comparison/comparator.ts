@@ -201,6 +201,12 @@ export function compileComparator(parts: ComparatorParts): Comparator {
     return place.marks.isVolatile ? 'contract' : noise.ruleFor(place.scope.operation, place.at);
   };
 
+  /** Hundreds of differences can be in the same two objects, which can have very many members. */
+  let latest: { readonly inside: ComparedObjects; readonly members: readonly DescribedMember[] } | undefined;
+  const membersOf = (inside: ComparedObjects) => {
+    if (latest?.inside !== inside) latest = { inside, members: describeMembers(inside) };
+    return latest.members;
+  };
   const differenceOf = (
     kind: DifferenceKind,
     place: Place,
@@ -216,7 +222,7 @@ export function compileComparator(parts: ComparatorParts): Comparator {
       old: describeValue(old, place.marks),
       new: describeValue(next, place.marks),
       ...(hint !== undefined && { hint }),
-      ...(inside !== undefined && muted === undefined && { beside: describeMembers(inside) }),
+      ...(inside !== undefined && muted === undefined && { beside: membersOf(inside) }),
       mutedBy: muted,
       isRepair,
     };
@@ -262,6 +268,7 @@ export function compileComparator(parts: ComparatorParts): Comparator {
       },
     };
     const body = compareMessages(pair, places, read, values, failureOf);
+    latest = undefined;
     const differences = [...found.values()];
     const isDifferent = differences.some((one) => one.mutedBy === undefined);
     const result: PairResult = {

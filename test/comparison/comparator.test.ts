@@ -1,6 +1,7 @@
 /* oxlint-disable typescript/no-explicit-any, typescript/no-unsafe-member-access, typescript/no-unsafe-call, typescript/no-unsafe-assignment, typescript/no-unsafe-return -- faults of any type are planted in bodies of any form */
 import { describe, expect, it } from 'vitest';
 import type { NoiseRule } from '../../src/comparison/noise.ts';
+import { comparatorFor } from '../workbench/compare/two-servers.ts';
 import { withPlanting } from './planting.ts';
 
 const { servers, ids, pairOf, differencesOf } = withPlanting();
@@ -227,6 +228,21 @@ describe('a fault on the new server', () => {
       expect(counted).toEqual([]);
     },
   );
+
+  it('is described with the other members of its object once, however many differences the object has', async () => {
+    const pair = await pairOf(QUESTIONS);
+    const json = JSON.parse(pair.new.body.toString());
+    for (let member = 0; member < 5; member += 1) json[`new${member}`] = 1;
+    const body = Buffer.from(JSON.stringify(json));
+    const { differences } = comparatorFor(
+      { old: servers().old.url, new: servers().new.url },
+      { ids },
+    ).comparator.compare({ ...pair, new: { ...pair.new, body } });
+    const described = differences.flatMap(({ kind, beside }) => (kind === 'extra' ? [beside] : []));
+    expect(described).toHaveLength(5);
+    // Otherwise, a response with very many members would hold up everything else.
+    expect(new Set(described).size).toBe(1);
+  });
 
   it('is a leak if a caller receives what the old server denies', async () => {
     const target = '/services/v2/action.json';

@@ -1,4 +1,5 @@
-import { bucketQuantile, sumRow } from './traffic-view.ts';
+import { bucketQuantile } from '../../lib/bucket-quantile.ts';
+import { sumRow } from './traffic-view.ts';
 import type { GateHistory } from '../../engine/upstream/upstream-gate.ts';
 import type { UpstreamHealth } from '../../engine/upstream/upstream-health.ts';
 import type { UpstreamStats } from '../../engine/upstream/upstream-stats.ts';

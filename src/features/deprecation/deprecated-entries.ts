@@ -100,15 +100,25 @@ export function endingAt(entries: readonly DeprecatedEntry[], now: number, isRev
   for (const entry of entries)
     if (entry.refuseAfterSunset && entry.sunset !== undefined && entry.sunset <= now)
       return { reason: 'sunset', entry };
-  let longest: (Ending & { readonly reason: 'brownout' }) | undefined;
   for (const entry of entries)
     for (const { id, from, to } of entry.brownouts)
-      if (from <= now && now < to && to > (longest?.until ?? 0) && !isRevoked(id))
-        longest = { reason: 'brownout', entry, until: to };
-  return longest;
+      if (from <= now && now < to && !isRevoked(id))
+        return { reason: 'brownout', entry, until: endOf(entries, to, isRevoked) };
+  return undefined;
 }
 
-/** Returns the brown-out that is in progress or comes next. Undefined if there is none. */
+/** Returns when brown-outs end that overlap: whoever waits for an earlier end would be refused again. */
+function endOf(entries: readonly DeprecatedEntry[], to: number, isRevoked: IsRevoked): number {
+  const later = entries
+    .flatMap(({ brownouts }) => brownouts)
+    .find((one) => one.from <= to && to < one.to && !isRevoked(one.id));
+  return later === undefined ? to : endOf(entries, later.to, isRevoked);
+}
+
+/**
+ * Returns the brown-out that is in progress or comes next. Its end is that of all brown-outs that overlap with it.
+ * Undefined if there is none.
+ */
 export function nextBrownout(
   entries: readonly DeprecatedEntry[],
   now: number,
@@ -118,7 +128,7 @@ export function nextBrownout(
   for (const { brownouts } of entries)
     for (const one of brownouts)
       if (now < one.to && one.from < (next?.from ?? Infinity) && !isRevoked(one.id)) next = one;
-  return next;
+  return next && { ...next, to: endOf(entries, next.to, isRevoked) };
 }
 
 /** Returns the name of what an entry is about, such as `listBooks` or `sort of listBooks, listAuthors`. */

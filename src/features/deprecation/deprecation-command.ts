@@ -120,7 +120,9 @@ async function list(admin: AdminClient, line: CommandLine, io: CommandIo): Promi
   if (found.entries.length === 0) io.err('Nothing is deprecated.');
   for (const { subject, state, since, sunset, requests, callers, brownouts } of found.entries) {
     const end = sunset === undefined ? '' : `, sunset ${sunset}`;
-    io.out(`${subject}: ${state}, since ${since}${end}; ${requests} requests of ${callers} callers`);
+    io.out(
+      `${subject}: ${state}, since ${since}${end}; ${counted(requests, 'request')} of ${counted(callers, 'caller')}`,
+    );
     for (const brownout of brownouts) io.out(`  brown-out ${brownoutLine(brownout)}`);
   }
   if (found.rows.length === 0) io.err('No usage has been counted.');
@@ -129,6 +131,8 @@ async function list(admin: AdminClient, line: CommandLine, io: CommandIo): Promi
     io.err(`warning: ${found.removed} counts were removed because there were too many; see deprecation.maxRows`);
   return EXIT.ok;
 }
+
+const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 function brownoutLine({ id, from, to, state, decision }: ListedBrownout): string {
   const why =

@@ -1,12 +1,13 @@
 import type { ServerResponse } from '../../comparison/comparator.ts';
 import type { Cancellation } from '../../engine/model/arrival.ts';
-import { contentType, type HeaderPairs } from '../../engine/model/header-pairs.ts';
+import { contentType, headerValue, type HeaderPairs } from '../../engine/model/header-pairs.ts';
 import { UpstreamFailure } from '../../engine/model/upstream-failure.ts';
 import { createUpstream, type Upstream } from '../../engine/upstream/create-upstream.ts';
 import { UPSTREAM_DEFAULTS, type UpstreamOptions } from '../../engine/upstream/upstream-options.ts';
 import type { CircuitChange } from '../../engine/upstream/upstream-gate.ts';
 import type { UpstreamAddress } from '../../engine/upstream/upstream-url.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { retryAfterMs } from '../../lib/retry-after.ts';
 import type { MirrorOptions } from './options.ts';
 
 /** A request to the second server. */
@@ -44,6 +45,8 @@ interface CandidateParts {
 /** Creates the client. No connection is opened before the first request. */
 export function createCandidate({ options, address, clock, received, onCircuit }: CandidateParts): Candidate {
   const upstream: Upstream = createUpstream(address, limitsOf(options), clock, { onCircuit });
+  /** Until when the second server wants to be left alone, in epoch milliseconds. */
+  let busyUntil = 0;
   return {
     async ask({ target, authorization, accept = 'application/json', acceptLanguage }, signal) {
       const headers: HeaderPairs = [
@@ -56,6 +59,7 @@ export function createCandidate({ options, address, clock, received, onCircuit }
         ...options.headers.map(({ name, value }) => [name, value] as const),
       ];
       const startedAt = clock();
+      if (startedAt < busyUntil) return { because: WORDS.circuit_open, isSent: false };
       try {
         // Without a session, cookies are neither kept nor sent, and redirects are responses like all others.
         const request = { method: 'GET', target: withPrefix(target, options.prefix), headers, signal };
@@ -64,7 +68,11 @@ export function createCandidate({ options, address, clock, received, onCircuit }
         if (!Buffer.isBuffer(response.body)) return { because: 'new server: too large', isSent: true };
         received(response.body.length);
         if (response.codingFault !== undefined) return { because: 'new server: content coding', isSent: true };
-        if (BUSY.has(response.status)) return { because: `new server: status ${response.status}`, isSent: true };
+        if (BUSY.has(response.status)) {
+          const waitMs = retryAfterMs(headerValue(response.headers, 'retry-after'), clock()) ?? 0;
+          busyUntil = Math.max(busyUntil, clock() + Math.min(waitMs, MAX_WAIT_MS));
+          return { because: `new server: status ${response.status}`, isSent: true };
+        }
         const { status, body } = response;
         return { answer: { status, mediaType: contentType(response.headers), body }, seconds };
       } catch (error) {
@@ -74,11 +82,14 @@ export function createCandidate({ options, address, clock, received, onCircuit }
         return { because: isSent ? `new server: ${WORDS[error.kind]}` : WORDS[error.kind], isSent };
       }
     },
-    isPaused: () => upstream.stats().circuit !== 'closed',
+    isPaused: () => upstream.stats().circuit !== 'closed' || clock() < busyUntil,
     openConnections: () => upstream.stats().openConnections,
     close: () => upstream.close(0),
   };
 }
+
+/** The longest time for which the second server can ask to be left alone, so that it cannot end the mirror. */
+const MAX_WAIT_MS = 3_600_000;
 
 /** The statuses that say nothing about the requested object. */
 export const BUSY: ReadonlySet<number> = new Set([429, 503]);

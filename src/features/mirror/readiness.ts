@@ -1,4 +1,5 @@
 import { LEAK } from '../../comparison/difference-violation.ts';
+import { bucketQuantile } from '../../lib/bucket-quantile.ts';
 import { upperShare } from '../../lib/share-bounds.ts';
 import { LATENCY_BOUNDS, LEAK_MARK, NO_PARAMETER, type Outcome, OTHER_SET } from './mirror-counts.ts';
 import { type CallerSample, type Finding, MAX_SAMPLE, MORE, type MirrorTotals } from './mirror-totals.ts';
@@ -20,6 +21,9 @@ export interface Latency {
   readonly sum: number;
   /** The number of responses that took at most as long as each of `LATENCY_BOUNDS`. */
   readonly buckets: readonly number[];
+  /** The estimated median and 99th percentile, within the first and the last bound. Undefined without responses. */
+  readonly p50: number | undefined;
+  readonly p99: number | undefined;
 }
 
 /** How far one operation is from being served by the second server. */
@@ -152,16 +156,19 @@ function latencyOf(
   of: (name: string) => readonly (readonly [word: string, more: string, count: number])[],
   side: 'old' | 'new',
 ): Latency {
-  const classes = LATENCY_BOUNDS.map(() => 0);
-  let count = 0;
-  for (const [whose, index, n] of of('time')) {
-    if (whose !== side) continue;
-    count += n;
-    if (Number(index) < classes.length) classes[Number(index)] = (classes[Number(index)] ?? 0) + n;
-  }
+  // The last class contains what took longer than the last bound.
+  const classes = [...LATENCY_BOUNDS.map(() => 0), 0];
+  for (const [whose, index, n] of of('time'))
+    if (whose === side && Number(index) < classes.length) classes[Number(index)] = (classes[Number(index)] ?? 0) + n;
   const sum = of('microseconds').find(([whose]) => whose === side)?.[2] ?? 0;
   let below = 0;
-  return { count, sum: sum / 1e6, buckets: classes.map((n) => (below += n)) };
+  return {
+    count: classes.reduce((all, n) => all + n, 0),
+    sum: sum / 1e6,
+    buckets: classes.slice(0, -1).map((n) => (below += n)),
+    p50: bucketQuantile(0.5, LATENCY_BOUNDS, classes),
+    p99: bucketQuantile(0.99, LATENCY_BOUNDS, classes),
+  };
 }
 
 /** A difference as operators see it. */

@@ -56,9 +56,10 @@ function sectionLines({ id, title, text, tables }: ReportSection): string[] {
           `<tr>${row.map((cell, at) => `<td${columns[at]?.isNumber === true ? ' class="number"' : ''}>${escapeMarkup(cell)}</td>`).join('')}</tr>`,
       );
       const names = columns.map((column) => escapeMarkup(column.title));
+      const numeric = new Set(names.filter((_, at) => columns[at]?.isNumber === true));
       return [
         `<h3 id="${heading}">${escapeMarkup(name)} (${rows.length})</h3>`,
-        ...(rows.length === 0 ? [`<p>${escapeMarkup(empty)}</p>`] : htmlTable(heading, names, cells)),
+        ...(rows.length === 0 ? [`<p>${escapeMarkup(empty)}</p>`] : htmlTable(heading, names, cells, numeric)),
       ];
     }),
   ];
@@ -237,24 +238,30 @@ function htmlPage(title: string, lines: readonly string[]): string {
   ].join('\n');
 }
 
-/** The columns that contain numbers. Their headers are aligned in the same way as the numbers. */
+/** The columns of reports about violations that contain numbers. Their headers are aligned in the same way as the numbers. */
 const NUMBERS = new Set(['Count', 'Share', 'Callers', 'Requests', 'Violations']);
 
 const idOf = (title: string): string => title.toLowerCase().replaceAll(' ', '-');
 
 /** Returns the classes of a column's header, which determine its width and alignment. */
-const classOf = (name: string): string => `column-${idOf(name)}${NUMBERS.has(name) ? ' number' : ''}`;
+const classOf = (name: string, numeric: ReadonlySet<string>): string =>
+  `column-${idOf(name)}${numeric.has(name) ? ' number' : ''}`;
 
 /**
  * Returns an HTML table. The heading with the given id is its name. `rows` must already be HTML. Columns of the same
  * name have the same width in every table.
  */
-function htmlTable(heading: string, names: readonly string[], rows: readonly string[]): readonly string[] {
+function htmlTable(
+  heading: string,
+  names: readonly string[],
+  rows: readonly string[],
+  numeric: ReadonlySet<string> = NUMBERS,
+): readonly string[] {
   return [
     // On a narrow screen, the table can be scrolled with a pointing device or the keyboard.
     `<div class="wide" tabindex="0" role="region" aria-labelledby="${heading}">`,
     `<table aria-labelledby="${heading}">`,
-    `<thead><tr>${names.map((name) => `<th scope="col" class="${classOf(name)}">${name}</th>`).join('')}</tr></thead>`,
+    `<thead><tr>${names.map((name) => `<th scope="col" class="${classOf(name, numeric)}">${name}</th>`).join('')}</tr></thead>`,
     '<tbody>',
     ...rows,
     '</tbody>',
@@ -297,8 +304,8 @@ th[aria-sort=ascending] button::after { content: ' \\2191'; } th[aria-sort=desce
 th, td { padding: .4rem .6rem; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }
 thead th { background: var(--head); }
 tbody th { font-weight: 600; }
-tbody th code { overflow-wrap: break-word; } time { white-space: nowrap; }
-th.number, td.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
+td.number { white-space: nowrap; } tbody th code { overflow-wrap: break-word; } time { white-space: nowrap; }
+th.number, td.number { text-align: right; font-variant-numeric: tabular-nums; }
 code { font: .875em/1.4 ui-monospace, monospace; overflow-wrap: anywhere; }
 .state { font-weight: 600; white-space: nowrap; }
 .new { color: var(--new); } .accepted { color: var(--accepted); } .expired { color: var(--expired); }

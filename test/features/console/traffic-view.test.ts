@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bucketQuantile, trafficView } from '../../../src/features/console/traffic-view.ts';
+import { trafficView } from '../../../src/features/console/traffic-view.ts';
 import { createTrace } from '../../../src/engine/model/trace.ts';
 import { createMetrics } from '../../../src/engine/telemetry/metrics.ts';
 import { createTrafficHistory } from '../../../src/features/console/traffic-history.ts';
@@ -83,20 +83,5 @@ describe('the view of traffic', () => {
     for (let times = 0; times < 10; times++) call('one', 200);
     const rates = look(60).points.map(({ requests, seconds }) => requests / seconds);
     expect(Math.max(...rates)).toBeLessThan(2.5);
-  });
-});
-
-const bounds = [1, 2, 4];
-
-describe('the quantile of bucketed counts', () => {
-  it.each([
-    ['is undefined without counts', 0.5, [0, 0, 0, 0], undefined],
-    ['is interpolated linearly within its bucket', 0.5, [0, 10, 0, 0], 1.5],
-    ['is in the bucket that contains its rank', 0.99, [98, 0, 2, 0], 3],
-    ['skips empty buckets', 0.5, [0, 0, 4, 0], 3],
-    ['is at most the first bound for values below it', 0.5, [10, 0, 0, 0], 1],
-    ['is the last bound for values above it', 0.99, [1, 0, 0, 99], 4],
-  ])('%s', (_name, share, counts, expected) => {
-    expect(bucketQuantile(share, bounds, counts)).toBe(expected);
   });
 });

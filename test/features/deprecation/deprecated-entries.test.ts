@@ -59,8 +59,8 @@ describe('the ending of a request', () => {
 
   it.each([
     ['01T09:59:59.999', undefined],
-    ['01T10:00', '01T11:00'],
     // The later end counts, because a client that waits for the earlier one would be refused again.
+    ['01T10:00', '01T12:00'],
     ['01T10:45', '01T12:00'],
     ['01T11:30', '01T12:00'],
     ['01T12:00', undefined],
@@ -90,6 +90,13 @@ describe('the ending of a request', () => {
     expect(nextBrownout(all, at('01T00:00'), isRevoked)?.from).toBe(at('01T10:30'));
     const moved = readEntries([entry({ brownouts: [brownout('01T10:00', '01T11:30')] })]);
     expect(nextBrownout(moved.all, at('01T00:00'), never)?.id).not.toBe(id);
+  });
+
+  it('is announced with the end of all that overlap, unless one of them is revoked', () => {
+    const next = nextBrownout(all, at('01T00:00'), never);
+    expect(next).toMatchObject({ from: at('01T10:00'), to: at('01T12:00') });
+    const second = all[1]?.brownouts[0]?.id;
+    expect(nextBrownout(all, at('01T00:00'), (id) => id === second)?.to).toBe(at('01T11:00'));
   });
 
   it('has the same ids whatever the order of the operations', () => {

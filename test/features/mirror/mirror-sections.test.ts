@@ -61,9 +61,11 @@ async function withCounts(label = SECOND.label) {
   return folder;
 }
 
-async function report(cwd: string, args: readonly string[]) {
+const report = (cwd: string, args: readonly string[]) => run(cwd, ['report', '--config', 'portico.yaml', ...args]);
+
+async function run(cwd: string, args: readonly string[]) {
   const text = { out: '', err: '' };
-  const code = await runProgram(PROGRAM, ['report', '--config', 'portico.yaml', ...args], {
+  const code = await runProgram(PROGRAM, args, {
     out: (line) => void (text.out += `${line}\n`),
     err: (line) => void (text.err += `${line}\n`),
     stdin: Readable.from(['']),
@@ -83,10 +85,11 @@ describe('the readiness in a report', () => {
     expect(out).toMatch(/from 2026-05-01 to\s\d{4}-/);
     expect(out).toMatch(/62 of 63 exchanges were compared \(98\.4%\), and 1 distinct difference is open\./);
     expect(out).toMatch(/Never compared, so nothing is known: [^.]*listArticles/);
-    expect(out).toMatch(/listIdeas +61 +60 +0 +1 +1 +0 +0 {2}web <team>/);
+    expect(out).toMatch(/listIdeas +61 +60 +1 +0 +0 +0 +1 +0 {2}web <team>/);
+    expect(out).toMatch(/listQuestions +2 +0 +1 +0 +0 +1 +0 +1/);
     // 60 callers, none of whom would notice what nobody has accepted: 1 - 0.05^(1/60).
-    expect(out).toMatch(/listIdeas +61 +100% +60 +at most 4\.8% +at most 4\.9% +20 ms → 50 ms/);
-    expect(out).toMatch(/listQuestions +2 +50% +1 +at most 100% +at most 100%/);
+    expect(out).toMatch(/listIdeas +61 +0 +100% +60 +at most 4\.8% +at most 4\.9% +18 ms → 38 ms +25 ms → 50 ms/);
+    expect(out).toMatch(/listQuestions +1 +0 +50% +1 +at most 100% +at most 100%/);
     expect(out).toMatch(/listQuestions +stored page +1/);
     expect(out).toMatch(/listIdeas +sort +200 +standard +61 +1 +0 +0/);
     expect(out).toMatch(/c0ffee +1\.6\.3 +62/);
@@ -101,6 +104,8 @@ describe('the readiness in a report', () => {
     const html = await report(folder, [...SECTION, '--format', 'html']);
     expect(html.out).toContain('<title>Readiness for 2.17</title>');
     expect(html.out).toContain('web &lt;team&gt;');
+    // The headers of numbers are aligned as the numbers are.
+    expect(html.out).toMatch(/<th scope="col" class="column-not-made number">/);
     const json = await report(folder, ['--baseline', 'baseline.yaml', '--section', 'mirror', '--format', 'json']);
     expect(JSON.parse(json.out)).toMatchObject({
       sections: {
@@ -128,5 +133,18 @@ describe('the readiness in a report', () => {
     expect([code, err]).toEqual([2, expect.stringContaining('known are mirror')]);
     const detail = await report(await withCounts(), ['abcdef012345', '--section', 'mirror']);
     expect(detail.err).toContain('--section cannot be combined with a fingerprint');
+  });
+});
+
+describe('an address that cannot be used', () => {
+  it('is one error, and its password is not shown', async () => {
+    const folder = await withCounts();
+    const upstream = { url: 'https://old.example' };
+    const config = { upstream, mirror: { url: 'https://a:b@new.example', share: 1, file: ':memory:' } };
+    writeFileSync(join(folder, 'wrong.yaml'), JSON.stringify(config), { mode: 0o600 });
+    const { code, err } = await run(folder, ['check', '--config', 'wrong.yaml']);
+    expect(code).toBe(1);
+    expect(err.match(/must not contain credentials/g)).toHaveLength(1);
+    expect(err).not.toContain('a:b');
   });
 });

@@ -640,6 +640,29 @@ describe('a second server that misbehaves', () => {
     expect(await gateway.metric('portico_mirror_paused')).toBe(1);
     expect((await shownOf(gateway)).paused).toBe(true);
   });
+
+  it.each([
+    ['429 Too Many Requests', 'Retry-After: 60', 60],
+    ['503 Busy', 'Retry-After: 999999999', 3600],
+  ])('is left alone for as long as it asks with %s and %s, but at most an hour', async (status, header, seconds) => {
+    const second = await startRawServer((socket) =>
+      socket.end(`HTTP/1.1 ${status}\r\n${header}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`),
+    );
+    const upstream = await startFakeUpstream(exampleResponse);
+    const clock = createTestClock();
+    const gateway = await gatewayTo(upstream, second.url, {}, { clock });
+    const { settled, shown } = observe(gateway);
+    await gateway.call(LIST);
+    await settled(1);
+    clock.advance(seconds - 1);
+    await gateway.call(LIST);
+    const asked = `new server: status ${status.slice(0, 3)}`;
+    expect(await settled(2)).toMatchObject({ because: { [asked]: 1, 'second server paused': 1 } });
+    expect((await shown()).paused).toBe(true);
+    clock.advance(2);
+    await gateway.call(LIST);
+    expect((await settled(3)).because).toEqual({ [asked]: 2, 'second server paused': 1 });
+  });
 });
 
 const namesIn = ({ headers }: { readonly headers: object }) => Object.keys(headers).toSorted();

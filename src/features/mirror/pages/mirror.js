@@ -1,5 +1,5 @@
 import { Accept } from '../lib/accept.js';
-import { count, dateTime, latency, NONE, percent, plural } from '../lib/format.js';
+import { count, dateTime, estimated, latency, NONE, percent, plural } from '../lib/format.js';
 import { html, useState } from '../lib/html.js';
 import { usePoll } from '../lib/poll.js';
 import { hrefOf } from '../lib/route.js';
@@ -33,9 +33,9 @@ export function Page({ status, shownError, announce }) {
     <${Trouble} error=${error} shownError=${shownError} />
     <h2>Readiness</h2>
     <p class="muted">
-      The last columns are upper bounds with a confidence of 95%: of the exchanges that would differ in a way that
-      nobody has accepted, and of the callers who would notice. They say nothing about exchanges that are never
-      compared.
+      At most different and Callers noticing are upper bounds with a confidence of 95%: of the exchanges that would
+      differ in a way that nobody has accepted, and of the callers who would notice. They say nothing about exchanges
+      that are never compared. ${estimated(data.latencyBounds)}
     </p>
     <${Table}
       caption="Readiness of each operation"
@@ -43,7 +43,7 @@ export function Page({ status, shownError, announce }) {
       rows=${data.operations}
       keyOf=${(row) => row.operation}
       empty="Nothing has been requested yet."
-      sorted=${{ index: 9, down: true }}
+      sorted=${{ index: 8, down: true }}
       columns=${[
         { title: 'Operation', head: true, sort: (row) => row.operation, cell: (row) => row.operation },
         number('Compared', (row) => row.compared),
@@ -58,19 +58,20 @@ export function Page({ status, shownError, announce }) {
           sort: (row) => row.coverage,
           cell: (row) => `${percent(row.coverage)} of ${count(row.exchanges)}`,
         },
-        { title: 'Mean time', cell: (row) => `${mean(row.latency.old)} → ${mean(row.latency.new)}` },
         {
           title: 'At most different',
           number: true,
           sort: (row) => row.atMost,
-          cell: (row) => (row.compared === 0 ? NONE : percent(row.atMost)),
+          cell: (row) => (row.compared === 0 ? NONE : bound(row.atMost)),
         },
         {
           title: 'Callers noticing',
           number: true,
           sort: (row) => row.callersAtMost,
-          cell: (row) => (row.callers === 0 ? NONE : `${percent(row.callersAtMost)} of ${count(row.callers)}`),
+          cell: (row) => (row.callers === 0 ? NONE : `${bound(row.callersAtMost)} of ${count(row.callers)}`),
         },
+        times('p50', (side) => side.p50, data.latencyBounds),
+        times('p99', (side) => side.p99, data.latencyBounds),
       ]}
     />
     <h2>Differences</h2>
@@ -185,4 +186,14 @@ function Pair({ row }) {
 
 const number = (title, valueOf) => ({ title, number: true, sort: valueOf, cell: (row) => count(valueOf(row)) });
 
-const mean = (times) => (times.count === 0 ? NONE : latency(times.sum / times.count));
+/** An upper bound is rounded up, because it would not hold otherwise. */
+const bound = (share) => percent(Math.ceil(share * 1000) / 1000);
+
+/** Returns a column with a percentile of the response times of both servers. */
+const times = (title, valueOf, bounds) => ({
+  title,
+  number: true,
+  sort: ({ latency: { new: side } }) => valueOf(side) ?? 0,
+  cell: ({ latency: sides }) =>
+    sides.old.count === 0 ? NONE : `${latency(valueOf(sides.old), bounds)} → ${latency(valueOf(sides.new), bounds)}`,
+});
