@@ -254,6 +254,50 @@ describe('portico compare', () => {
     expect(err).not.toMatch(/secret-password|u:p/);
   });
 
+  it('says which operations were refused to every caller, and which were not compared, in every format for people', async () => {
+    const args = [old.url, next.url, '--ids', 'learn', '--delay', '0', '--ask-again', '0'];
+    const refused = /Only refusals were compared, because no caller got a 2xx: .*listActions/;
+    const never = /Never compared: getGdprJob \(add --id jobId=…\)/;
+    for (const format of ['table', 'markdown', 'html']) {
+      const { out } = await compare([...args, '--format', format]);
+      expect(out).toMatch(refused);
+      expect(out).toMatch(never);
+      expect(out).toMatch(/listQuestions\W+anonymous/);
+    }
+    const { out } = await compare([...args, '--format', 'json', '--callers', 'callers.yaml', '--id', 'groupId=1']);
+    const { onlyRefusals, neverCompared } = JSON.parse(out) as Record<string, unknown>;
+    expect(onlyRefusals).toEqual([]);
+    expect(neverCompared).toEqual([{ operation: 'getGdprJob', missing: ['jobId'] }]);
+  });
+
+  it('names the operations in which only the new server violates the contract, although nothing differs', async () => {
+    const { out } = await compare([old.url, next.url, ...LEARN]);
+    expect(out).toContain('  different               0\n');
+    expect(out).toMatch(
+      /Only the new server violates the contract: listIdeas ×\d+; portico check --against \S+ says where/,
+    );
+  });
+
+  it('recommends learning ids if they differ, and names only details that can be found later', async () => {
+    const args = [old.url, next.url, '--callers', 'callers.yaml', ...QUICK];
+    const { out } = await compare(args);
+    expect(out).toContain('Ids differ. If things have other ids on the new server, add --ids learn.');
+    expect(out).not.toContain('Details:');
+    const kept = await compare([...args, '--ledger', 'found.db']);
+    expect(kept.out).toMatch(/Details: portico report [\da-f]{16} --ledger found\.db/);
+    const junit = await compare([...args, '--format', 'junit']);
+    expect(junit.out).not.toContain('details: portico report');
+    const [, command = ''] = /Details: portico (report .*)/.exec(kept.out) ?? [];
+    expect(await compare(command.split(' ').slice(1), {}, 'report')).toMatchObject({ code: 0 });
+  });
+
+  it('says before it sends anything that repairs cannot be accepted without a baseline', async () => {
+    const { code, err } = await compare([old.url, next.url, ...QUICK, '--accept-repairs', '--owner', 'ada']);
+    expect(code).toBe(2);
+    expect(err).toContain('--accept-repairs requires --baseline FILE or contract.baseline');
+    expect(err).not.toContain('Comparing');
+  });
+
   it('fails if nothing could be compared', async () => {
     const { code, err } = await compare(['http://127.0.0.1:9', 'http://127.0.0.1:9', ...QUICK]);
     expect(code).toBe(1);
