@@ -90,7 +90,9 @@ export function compareSection(summary: CompareSummary): ReportSection {
   return {
     id: 'comparison',
     title: 'Comparison',
-    text: countLines(summary).flatMap((line) => (line === '' ? [] : [plainText(line.trim())])),
+    text: countLines(summary).flatMap((line) =>
+      line === '' ? [] : [plainText(line.trim().replaceAll(/ {2,}/g, ' '))],
+    ),
     tables: [
       {
         title: 'Pairs of values',
@@ -134,7 +136,7 @@ function countLines(summary: CompareSummary): readonly string[] {
       ? []
       : [`Only refusals were compared, because no caller got a 2xx: ${gaps.onlyRefusals.join(', ')}.`]),
     ...(gaps.neverCompared.length === 0 ? [] : [`Never compared: ${gaps.neverCompared.map(neverWords).join(', ')}.`]),
-    ...(idPairs === undefined && differences.some(({ entry }) => entry.keyword === 'compare-identity')
+    ...(idPairs === undefined && differences.some(({ entry }) => OTHER_IDS.has(entry.keyword))
       ? ['Ids differ. If things have other ids on the new server, add --ids learn.']
       : []),
     `Callers: ${callers.join(', ')}. ${leaks.length === 0 ? 'No leak was found.' : `${countWords(leaks.length, 'LEAK')}: ${leaks.map(({ entry }) => entry.fingerprint).join(', ')}.`}`,
@@ -149,6 +151,9 @@ function countLines(summary: CompareSummary): readonly string[] {
     ),
   ];
 }
+
+/** How differences look if ids are not the same on both servers. */
+const OTHER_IDS: ReadonlySet<string> = new Set(['compare-identity', 'compare-other-item']);
 
 const neverWords = ({ operation, missing }: Gaps['neverCompared'][number]) =>
   missing.length === 0 ? operation : `${operation} (add ${missing.map((name) => `--id ${name}=…`).join(' ')})`;

@@ -122,9 +122,9 @@ describe('the readiness in a report', () => {
           label: '2.17',
           versions: [{ contract: 'c0ffee', release: '1.6.3', count: 65 }],
           operations: [
+            { operation: 'listActions', compared: 2, onlyRefusals: true },
             { operation: 'listIdeas', compared: 61, accepted: 1, owners: ['web <team>'], noticingCallers: 0 },
             { operation: 'listQuestions', different: 1, accepted: 0, onlyRefusals: false },
-            { operation: 'listActions', compared: 2, onlyRefusals: true },
           ],
         },
       },
