@@ -83,6 +83,7 @@ export async function compareServers(line: CommandLine, io: ProgramIo): Promise<
     urlOf(addresses.new),
     contract.version,
     line.last('from') ?? 'walk',
+    line.last('ids') ?? 'same',
     callers.map(({ name }) => name),
   ]);
   const resumeFile = line.last('resume') === undefined ? undefined : resolve(io.cwd, line.last('resume') ?? '');

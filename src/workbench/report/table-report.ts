@@ -13,6 +13,7 @@ import type { ReportSection } from '../../engine/model/report-section.ts';
 import { otherPlaces } from './other-places.ts';
 import { plainText, createPaint, type Paint, wrapText } from '../../lib/plain-text.ts';
 import { CATEGORY_WORDS, operationName, placeWords, REPLICA_COLUMNS, replicaCells, timeWords } from './report-words.ts';
+import { LEAK } from '../../comparison/difference-violation.ts';
 import { shareWords } from '../../lib/share-words.ts';
 import {
   detailsCommand,
@@ -208,6 +209,7 @@ function hintLines(report: Report, width: number, options: RenderOptions): strin
   if (first === undefined) return [];
   const command = detailsCommand(first.entry.fingerprint, options);
   const details = command === undefined ? [] : wrapText(`Details: ${plainText(command)}`, width);
+  if (first.entry.keyword === LEAK) return ['', ...details, 'A leak cannot be accepted.'];
   return ['', ...details, 'To accept it, add below "accepted:" in the baseline:', ...acceptLines(first)];
 }
 

@@ -129,6 +129,8 @@ describe('portico compare', () => {
     expect(first.code).toBe(1);
     expect(first.err).toContain('the new server shows what the old one hides');
     const [, fingerprint = ''] = /LEAKS?: ([a-f0-9]{16})/.exec(first.out) ?? [];
+    expect(first.out).toContain('A leak cannot be accepted.');
+    expect(first.out).not.toContain('To accept it');
     const fingerprints = [...first.out.matchAll(/^ {2}([a-f0-9]{16}) {2}leak/gm)].map(([, id]) => id);
     writeFileSync(
       join(folder, 'leaks.yaml'),
@@ -218,6 +220,8 @@ describe('portico compare', () => {
     expect(second.counts).toEqual(first.counts);
     const other = await compare([next.url, next.url, ...args.slice(2)]);
     expect(other.err).toContain('it belongs to another comparison');
+    const learning = await compare([...args, '--ids', 'learn']);
+    expect(learning.err).toContain('it belongs to another comparison');
   });
 
   it('walks only the operations that the ledger has seen', async () => {
