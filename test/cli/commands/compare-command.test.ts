@@ -259,19 +259,19 @@ describe('portico compare', () => {
   });
 
   it('says which operations were refused to every caller, and which were not compared, in every format for people', async () => {
-    const args = [old.url, next.url, '--ids', 'learn', '--delay', '0', '--ask-again', '0'];
+    const args = [old.url, next.url, '--ids', 'learn', ...QUICK];
     const refused = /Only refusals were compared, because no caller got a 2xx: .*listActions/;
     const never = /Never compared: getGdprJob .*id jobId=…/;
     for (const format of ['table', 'markdown', 'html']) {
       const { out } = await compare([...args, '--format', format]);
       expect(out).toMatch(refused);
       expect(out).toMatch(never);
-      expect(out).toMatch(/listQuestions\W+anonymous/);
+      expect(out).toMatch(/listQuestions[^a-z]+(?:\/?td>[^a-z]+)*anonymous/);
     }
     const { out } = await compare([...args, '--format', 'json', '--callers', 'callers.yaml', '--id', 'groupId=1']);
     const { onlyRefusals, neverCompared } = JSON.parse(out) as Record<string, unknown>;
     expect(onlyRefusals).toEqual([]);
-    expect(neverCompared).toEqual([{ operation: 'getGdprJob', missing: ['jobId'] }]);
+    expect(neverCompared).toContainEqual({ operation: 'getGdprJob', missing: ['jobId'] });
   });
 
   it('names the operations in which only the new server violates the contract, although nothing differs', async () => {

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import { withAssembly } from '../../../src/cli/flags/config-flags.ts';
 import { readSettings } from '../../../src/portico-settings.ts';
@@ -17,7 +17,15 @@ it('a walk can ask the server to which the gateway mirrors and moves callers', a
   const file = join(folder, 'portico.yaml');
   const url = 'http://127.0.0.1:9';
   const second = { mirror: { url, share: 1 }, cutover: { url, operations: { '*': { share: 0 } } } };
-  writeFileSync(file, JSON.stringify({ upstream: { url: 'http://127.0.0.1:1' }, ...second }), { mode: 0o600 });
+  writeFileSync(
+    file,
+    JSON.stringify({
+      upstream: { url: 'http://127.0.0.1:1' },
+      roles: { file: resolve('config/roles.yaml') },
+      ...second,
+    }),
+    { mode: 0o600 },
+  );
   const walk = await runInProcess(['check', '--config', file, '--against', url, '--ledger', ':memory:']);
   expect(walk.err).toContain(`${url} does not respond`);
   const wrong = await runInProcess(['check', '--config', file, '--upstream', url]);
