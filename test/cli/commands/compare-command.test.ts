@@ -266,7 +266,7 @@ describe('portico compare', () => {
       const { out } = await compare([...args, '--format', format]);
       expect(out).toMatch(refused);
       expect(out).toMatch(never);
-      expect(out).toMatch(/listQuestions[^a-z]+(?:\/?td>[^a-z]+)*anonymous/);
+      expect(out.replaceAll(/<[^>]*>/g, ' ')).toMatch(/listQuestions\W+anonymous/);
     }
     const { out } = await compare([...args, '--format', 'json', '--callers', 'callers.yaml', '--id', 'groupId=1']);
     const { onlyRefusals, neverCompared } = JSON.parse(out) as Record<string, unknown>;
