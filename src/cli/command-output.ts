@@ -35,7 +35,13 @@ export function outputFile(line: CommandLine): string | undefined {
 /** Returns the options for rendering the output. Colors are used only on a terminal. */
 export function renderOptions(line: CommandLine, { terminal }: Pick<CommandIo, 'terminal'>): RenderOptions {
   const shownOn = outputFile(line) === undefined ? terminal : undefined;
-  return { version: packageVersion(), columns: shownOn?.columns ?? COLUMNS, colors: shownOn?.colors ?? false };
+  const ledger = line.last('ledger');
+  return {
+    version: packageVersion(),
+    columns: shownOn?.columns ?? COLUMNS,
+    colors: shownOn?.colors ?? false,
+    ...(ledger !== undefined && { ledger }),
+  };
 }
 
 /**

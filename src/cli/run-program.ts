@@ -44,7 +44,7 @@ export async function runProgram(
       io.err('Run portico help for a list of commands, or portico help COMMAND for the flags of a command.');
       return EXIT.usage;
     }
-    failureLines(error, io.env).forEach(io.err);
+    failureLines(error, io.env, first).forEach(io.err);
     return EXIT.failed;
   }
 }
@@ -56,9 +56,18 @@ function findCommand(commands: Program['commands'], name: string): Program['comm
   throw new UsageError(`unknown command "${name}"${didYouMean(name, names)}`);
 }
 
+/** Returns whether errors prevent the gateway or the reference server from starting. Others are about one command. */
+const preventStart = (command: string, faults: readonly Fault[]): boolean =>
+  command === 'serve' ||
+  command === 'reference' ||
+  (command === 'check' && faults.some(({ source }) => !source.startsWith('--')));
+
 /** Returns lines describing the error that ended a command. `env` shows whether the user asks for a stack trace. */
-export function failureLines(error: unknown, env: CommandIo['env'] = {}): string[] {
-  if (error instanceof StartFault) return faultLines('portico cannot start', error.faults);
+export function failureLines(error: unknown, env: CommandIo['env'] = {}, command = 'serve'): string[] {
+  if (error instanceof StartFault)
+    return preventStart(command, error.faults)
+      ? faultLines('portico cannot start', error.faults)
+      : faultLines(`portico ${command}`, error.faults, 'error');
   if (error instanceof CommandFailure) return [`portico: ${error.message}`];
   if (!(error instanceof Error)) return [OWN_FAULT];
   const listening = listenFailure(error);
@@ -90,9 +99,9 @@ function listenFailure(error: Error): string | undefined {
  * Returns a line stating what failed, followed by lines for each distinct configuration error with its source, pointer,
  * message and suggestion.
  */
-export function faultLines(what: string, found: readonly Fault[]): string[] {
+export function faultLines(what: string, found: readonly Fault[], noun = 'configuration error'): string[] {
   const faults = distinctFaults(found);
-  const count = faults.length === 1 ? '1 configuration error' : `${faults.length} configuration errors`;
+  const count = faults.length === 1 ? `1 ${noun}` : `${faults.length} ${noun}s`;
   return [
     `${what}: ${count}`,
     ...faults.flatMap((fault) => [

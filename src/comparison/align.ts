@@ -34,18 +34,20 @@ export function alignByKey(a: readonly string[], b: readonly string[]): Alignmen
 /** The facts by which items without a common id are recognized: each is a short text that few other items share. */
 export type ItemFacts = ReadonlyMap<string, string>;
 
-/** The least share of equal facts of two items that are taken for the same one. */
-const ALIKE = 0.6;
+/** The least share of equal facts, by their weights, of two items that are taken for the same one. */
+const ALIKE = 0.5;
 /** The maximum number of items that are compared with each other. */
 const MAX_COMPARED = 200;
 
 /**
  * Finds the items of two lists that are the same thing, by what is equal in them: first those that are equal in
- * everything and unique, then those that are each other's best match. Returns pairs of indices.
+ * everything and unique, then those that are each other's best match. Returns pairs of indices. `lists` are the whole
+ * lists, which show how much a fact tells: what most items share, such as a zero or a common title, tells little.
  */
 export function alignByFacts(
   a: readonly (readonly [index: number, facts: ItemFacts])[],
   b: readonly (readonly [index: number, facts: ItemFacts])[],
+  lists: readonly (readonly ItemFacts[])[] = [a, b].map((list) => list.map(([, facts]) => facts)),
 ): readonly (readonly [number, number])[] {
   const pairs: (readonly [number, number])[] = [];
   const signature = (facts: ItemFacts) => JSON.stringify([...facts].toSorted(([x], [y]) => (x < y ? -1 : 1)));
@@ -59,7 +61,10 @@ export function alignByFacts(
   const restA = a.filter(([index]) => !doneA.has(index)).slice(0, MAX_COMPARED);
   const restB = b.filter(([index]) => !doneB.has(index)).slice(0, MAX_COMPARED);
   // Scores are compared in descending order, and a tie is left open, because a wrong pair is worse than none.
-  const scores = restA.flatMap(([x, facts]) => restB.map(([y, other]) => ({ x, y, score: likeness(facts, other) })));
+  const weight = weigh(lists);
+  const scores = restA.flatMap(([x, facts]) =>
+    restB.map(([y, other]) => ({ x, y, score: likeness(facts, other, weight) })),
+  );
   const best = (of: 'x' | 'y') => {
     const found = new Map<number, { score: number; at: number; isTied: boolean }>();
     for (const one of scores) {
@@ -78,12 +83,28 @@ export function alignByFacts(
   return pairs;
 }
 
-function likeness(a: ItemFacts, b: ItemFacts): number {
-  const names = new Set([...a.keys(), ...b.keys()]);
-  if (names.size === 0) return 0;
-  let equal = 0;
-  for (const name of names) if (a.has(name) && a.get(name) === b.get(name)) equal += 1;
-  return equal / names.size;
+/**
+ * Returns a function that says how much a fact tells: 1 if its values are all different in one of the lists, 0 if they
+ * are all the same. A single item shows nothing about that, so all of its facts count alike.
+ */
+function weigh(lists: readonly (readonly ItemFacts[])[]): (name: string) => number {
+  const known = new Map<string, number>();
+  const varietyOf = (name: string, list: readonly ItemFacts[]) =>
+    list.length === 1 ? 1 : (new Set(list.map((facts) => facts.get(name))).size - 1) / (list.length - 1);
+  return (name) => {
+    const weight = known.get(name) ?? Math.max(...lists.map((list) => (list.length === 0 ? 0 : varietyOf(name, list))));
+    known.set(name, weight);
+    return weight;
+  };
+}
+
+function likeness(a: ItemFacts, b: ItemFacts, weight: (name: string) => number): number {
+  let [equal, all] = [0, 0];
+  for (const name of new Set([...a.keys(), ...b.keys()])) {
+    all += weight(name);
+    if (a.has(name) && a.get(name) === b.get(name)) equal += weight(name);
+  }
+  return all === 0 ? 0 : equal / all;
 }
 
 /**

@@ -318,9 +318,19 @@ function alignObjects(to: ValueComparison, items: Place, a: readonly Members[], 
   if (to.ids.mode !== 'learned' || aligned.onlyA.length === 0 || aligned.onlyB.length === 0) return aligned;
   const isUnknown = (at: number, list: readonly Members[], of: 'toNew' | 'toOld') =>
     to.ids[of](space, idText(list[at]?.[key]) ?? '') === undefined;
+  const [freeA, freeB] = [
+    aligned.onlyA.filter((at) => isUnknown(at, a, 'toNew')),
+    aligned.onlyB.filter((at) => isUnknown(at, b, 'toOld')),
+  ];
+  if (freeA.length === 0 || freeB.length === 0) return aligned;
+  const [factsA, factsB] = [
+    a.map((item) => factsOf(items, item, to.old)),
+    b.map((item) => factsOf(items, item, to.new)),
+  ];
   const found = alignByFacts(
-    aligned.onlyA.filter((at) => isUnknown(at, a, 'toNew')).map((at) => [at, factsOf(items, a[at] ?? {}, to.old)]),
-    aligned.onlyB.filter((at) => isUnknown(at, b, 'toOld')).map((at) => [at, factsOf(items, b[at] ?? {}, to.new)]),
+    freeA.map((at) => [at, factsA[at] ?? new Map<string, string>()]),
+    freeB.map((at) => [at, factsB[at] ?? new Map<string, string>()]),
+    [factsA, factsB],
   );
   for (const [x, y] of found)
     to.ids.match(space, idText(a[x]?.[key]) ?? '', idText(b[y]?.[key]) ?? '', items.member(key), true);

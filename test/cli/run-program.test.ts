@@ -71,6 +71,15 @@ describe('failure lines', () => {
     ]);
   });
 
+  it('do not say that the gateway cannot start if the error is in the input of another command', () => {
+    const missing = new StartFault([{ source: '--from', pointer: '', message: 'a.har does not exist' }]);
+    for (const command of ['compare', 'check', 'report'])
+      expect(failureLines(missing, {}, command)[0]).toBe(`portico ${command}: 1 error`);
+    const wrong = new StartFault([{ source: 'portico.yaml:1', pointer: '/mod', message: 'is not a key' }]);
+    for (const command of ['serve', 'reference', 'check'])
+      expect(failureLines(wrong, {}, command)[0]).toBe('portico cannot start: 1 configuration error');
+  });
+
   it('describe an address that this machine does not have in one line', async () => {
     const lines = failureLines(await listenError({ host: '192.0.2.1', port: 0 }));
     expect(lines).toEqual([expect.stringContaining('not an address of this machine (HOST, ADMIN_HOST)')]);

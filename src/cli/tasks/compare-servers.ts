@@ -22,7 +22,13 @@ import { trimEndOf } from '../../lib/trim-end.ts';
 import { createAskedServer } from '../../workbench/compare/ask-server.ts';
 import { readCallers } from '../../workbench/compare/callers.ts';
 import { type Comparator, compileComparator } from '../../comparison/comparator.ts';
-import { type CompareSummary, compareLines, coverageOf } from '../../workbench/compare/compare-lines.ts';
+import {
+  type CompareSummary,
+  compareLines,
+  compareSection,
+  coverageOf,
+  gapsOf,
+} from '../../workbench/compare/compare-lines.ts';
 import type { Side } from '../../comparison/compare-values.ts';
 import { zoneClock } from '../../comparison/dates.ts';
 import { createIdentities, type Identities } from '../../comparison/identities.ts';
@@ -64,6 +70,8 @@ export async function compareServers(line: CommandLine, io: ProgramIo): Promise<
   if (line.last('propose-noise') !== undefined && !isSelf)
     throw new UsageError('--propose-noise requires the same server twice: portico compare OLD OLD');
   const settings = await settingsFrom(line, io);
+  // What cannot be accepted is said before a long comparison, not after it.
+  if (acceptance !== undefined) baselineFile(line, io, settings);
   const contract = loadContract(settings.contract);
   const reports = openReports(line, io, settings, contract.operations);
   const bounds = walkBounds(line, walkedParameters(contract.operations), 500);
@@ -75,6 +83,7 @@ export async function compareServers(line: CommandLine, io: ProgramIo): Promise<
     urlOf(addresses.new),
     contract.version,
     line.last('from') ?? 'walk',
+    line.last('ids') ?? 'same',
     callers.map(({ name }) => name),
   ]);
   const resumeFile = line.last('resume') === undefined ? undefined : resolve(io.cwd, line.last('resume') ?? '');
@@ -147,6 +156,7 @@ export async function compareServers(line: CommandLine, io: ProgramIo): Promise<
       onCheckpoint: save,
     });
     progress.end();
+    const coverage = coverageOf(comparator);
     const summary: CompareSummary = {
       old: urlOf(addresses.old),
       new: urlOf(addresses.new),
@@ -157,7 +167,8 @@ export async function compareServers(line: CommandLine, io: ProgramIo): Promise<
       callers: callers.map(({ name }) => name),
       noise: { unused: noise.unused(), expired: noise.expired },
       idPairs: ids.mode === 'same' ? undefined : ids.size,
-      coverage: coverageOf(comparator),
+      coverage,
+      gaps: gapsOf(coverage, contract.operations, source.notWalked?.() ?? []),
     };
     await writeFiles(line, io, { ids, differences: summary.differences, now });
     await acceptRepairs(line, io, settings, acceptance, summary.differences);
@@ -466,18 +477,21 @@ interface Written {
 }
 
 function writeReport(line: CommandLine, io: ProgramIo, { format, summary, report, failed, comparator }: Written): void {
-  const options = renderOptions(line, io);
-  const rendered = REPORT_FORMATS.get(format)?.report(report, options) ?? '';
+  // Without a ledger, there is nothing that a later command could show in detail.
+  const options = { ...renderOptions(line, io), ...(line.last('ledger') === undefined && { ledger: null }) };
+  const isForPeople = format === 'markdown' || format === 'html';
+  const shown = isForPeople ? { ...report, sections: [compareSection(summary), ...report.sections] } : report;
+  const rendered = REPORT_FORMATS.get(format)?.report(shown, options) ?? '';
   const lines = compareLines(summary);
   if (format === 'table') return writeText([...lines, rendered].join('\n'), line, io);
   if (format === 'json') return writeText(compareJson(summary, report, rendered, failed, comparator), line, io);
-  // The other formats are for programs that know only violations, so the counts go to the terminal.
+  // JUnit and SARIF know only violations, so the counts go to the terminal, too.
   lines.forEach(io.err);
   writeText(rendered, line, io);
 }
 
 function compareJson(
-  { run, counts, differences, undecided, noise, callers, idPairs, ...servers }: CompareSummary,
+  { run, counts, differences, undecided, noise, callers, idPairs, gaps, ...servers }: CompareSummary,
   _report: Report,
   rendered: string,
   failed: readonly string[],
@@ -504,6 +518,7 @@ function compareJson(
     callers,
     counts,
     undecided,
+    ...gaps,
     idPairs: idPairs ?? null,
     noise,
     differences: differences.map(({ entry, ...rest }) => ({

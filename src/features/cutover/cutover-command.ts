@@ -100,6 +100,8 @@ async function status(admin: AdminClient, line: CommandLine, io: CommandIo): Pro
   }
   const [latest] = found.decisions;
   io.out(`${found.url}: ${latest === undefined ? 'running, as configured' : decisionLine(latest)}`);
+  if (found.phase !== 'running')
+    io.out('portico cutover resume --by NAME ends this. portico report shows what violates the contract.');
   for (const text of table(found)) io.out(text);
   return EXIT.ok;
 }

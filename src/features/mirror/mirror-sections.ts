@@ -42,6 +42,7 @@ export async function mirrorSections(given: MirrorOptions, about: ReportedState)
   const never = about.operations.flatMap(({ id, method }) =>
     method === 'GET' && !seen.has(id) && isShown({ operation: id }) ? [id] : [],
   );
+  const refused = operations.flatMap((row) => (row.onlyRefusals ? [row.operation] : []));
   const versions = versionRows(totals);
   const open = findings.filter(({ owner }) => owner === undefined);
   const acceptedRows = findings.flatMap((finding) => {
@@ -56,6 +57,9 @@ export async function mirrorSections(given: MirrorOptions, about: ReportedState)
         `${given.label} at ${given.url}, compared with the upstream ${settings.upstream.url ?? ''} from ${day(totals.since)} to ${day(now)}.`,
         `${compared} of ${exchanges} exchanges were compared (${shareWords(exchanges === 0 ? undefined : compared / exchanges)}), and ${open.length === 1 ? '1 distinct difference is' : `${open.length} distinct differences are`} open.`,
         ...(never.length === 0 ? [] : [`Never compared, so nothing is known: ${never.join(', ')}.`]),
+        ...(refused.length === 0
+          ? []
+          : [`Only refusals were compared, because no caller got a 2xx: ${refused.join(', ')}.`]),
         'An exchange is one GET request of a client that was served, from the old server or the cache. It is compared if the new server was asked the same for the same caller. Exchanges are muted if they differ only in values that change by themselves. Of those that are different, accepted ones were approved by the named owner, and the others are open. A race is a difference that vanished when both servers were asked again.',
         'A bound holds with a confidence of 95%, for requests and callers like those that were compared: see the coverage. Exchanges of one caller are not independent, so the bound for callers is the one to decide by. Callers are a random sample of at most 1,000 for each operation. Response times are those of the old server → the new one, estimated from classes.',
       ],

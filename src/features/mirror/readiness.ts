@@ -32,6 +32,8 @@ export interface Readiness extends Readonly<Record<Outcome, number>> {
   /** The exchanges with the legacy server, mirrored or not. */
   readonly exchanges: number;
   readonly compared: number;
+  /** True if something was compared, but only exchanges in which the legacy server sent no 2xx. */
+  readonly onlyRefusals: boolean;
   /** How many of the different exchanges have only accepted differences. */
   readonly accepted: number;
   /** Who has accepted them. */
@@ -124,6 +126,7 @@ export function readinessOf(totals: MirrorTotals, ownerOf: OwnerOf): readonly Re
       operation,
       exchanges,
       compared,
+      onlyRefusals: compared > 0 && !rows.some((row) => isSuccess(row.status) && comparedIn(row) > 0),
       accepted,
       owners: [...owners].toSorted(),
       unconfirmed: total('unconfirmed'),
@@ -144,6 +147,9 @@ export function readinessOf(totals: MirrorTotals, ownerOf: OwnerOf): readonly Re
     ([operation, rows]) => readiness(operation, rows),
   );
 }
+
+const isSuccess = (status: number) => status >= 200 && status <= 299;
+const comparedIn = ({ equal, different, muted }: CountRow) => equal + different + muted;
 
 /** Estimates the number of callers from a sample of those with the smallest numbers. */
 function estimateCallers(sample: CallerSample): number {

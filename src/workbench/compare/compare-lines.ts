@@ -3,6 +3,8 @@ import { plainText } from '../../lib/plain-text.ts';
 import type { Comparator } from '../../comparison/comparator.ts';
 import type { Noise } from '../../comparison/noise.ts';
 import type { ComparisonRun } from './run-comparison.ts';
+import type { Operation } from '../../engine/model/operation.ts';
+import type { ReportSection } from '../../engine/model/report-section.ts';
 import type { CompareCounts, FoundDifference } from './tally.ts';
 
 /** What a comparison of two servers has found, apart from the report of its differences. */
@@ -19,6 +21,34 @@ export interface CompareSummary {
   /** The number of id pairs that are known. Undefined if the ids are the same on both servers. */
   readonly idPairs: number | undefined;
   readonly coverage: readonly CoverageRow[];
+  readonly gaps: Gaps;
+}
+
+/** What is not known of operations, although nothing differs. */
+export interface Gaps {
+  /** The operations for which the old server sent no caller a 2xx, so that only refusals were compared. */
+  readonly onlyRefusals: readonly string[];
+  /** The operations of the contract that were not compared at all, with the ids that the walk did not know. */
+  readonly neverCompared: readonly { readonly operation: string; readonly missing: readonly string[] }[];
+}
+
+/** Returns what a comparison does not show. `notWalked` are the operations for which the walk knew no ids. */
+export function gapsOf(
+  coverage: readonly CoverageRow[],
+  operations: readonly Pick<Operation, 'id' | 'method'>[],
+  notWalked: Gaps['neverCompared'],
+): Gaps {
+  const seen = Map.groupBy(coverage, ({ operation }) => operation);
+  return {
+    onlyRefusals: [...seen].flatMap(([operation, rows]) =>
+      rows.some(({ status }) => status >= 200 && status <= 299) ? [] : [operation],
+    ),
+    neverCompared: operations.flatMap(({ id, method }) =>
+      method !== 'GET' || seen.has(id)
+        ? []
+        : [notWalked.find(({ operation }) => operation === id) ?? { operation: id, missing: [] }],
+    ),
+  };
 }
 
 /** How many pairs of values were compared in one operation, for one caller and status. */
@@ -50,7 +80,33 @@ export function coverageOf(comparator: Pick<Comparator, 'places'>): readonly Cov
 
 /** Returns the lines that sum up a comparison. What was not compared is never left out. */
 export function compareLines(summary: CompareSummary): readonly string[] {
-  const { counts, run, differences, undecided, noise, callers, idPairs } = summary;
+  return [...countLines(summary), '', ...coverageLines(summary.coverage), ...pairLines(summary.differences)].map(
+    plainText,
+  );
+}
+
+/** Returns the same as a section of a report. The pairs are in the report itself. */
+export function compareSection(summary: CompareSummary): ReportSection {
+  return {
+    id: 'comparison',
+    title: 'Comparison',
+    text: countLines(summary).flatMap((line) =>
+      line === '' ? [] : [plainText(line.trim().replaceAll(/ {2,}/g, ' '))],
+    ),
+    tables: [
+      {
+        title: 'Pairs of values',
+        columns: COVERAGE_COLUMNS.map((title, at) => (at < 2 ? { title } : { title, isNumber: true })),
+        rows: summary.coverage.map(coverageCells),
+        empty: 'Nothing was compared.',
+      },
+    ],
+    data: null,
+  };
+}
+
+function countLines(summary: CompareSummary): readonly string[] {
+  const { counts, run, differences, undecided, noise, callers, idPairs, gaps } = summary;
   const { exchanges, equal, different, muted, notComparable, notMade, races } = counts;
   const leaks = differences.filter(({ isLeak }) => isLeak);
   const repairs = differences.filter(({ isRepair }) => isRepair);
@@ -71,6 +127,18 @@ export function compareLines(summary: CompareSummary): readonly string[] {
     `Contract (old → new): ${listed(counts.verdicts) || 'nothing was checked'}.`,
     ...(listed(counts.equivalences) === '' ? [] : [`The same in another form: ${listed(counts.equivalences)}.`]),
     ...(idPairs === undefined ? [] : [`${countWords(idPairs, 'pair')} of ids.`]),
+    ...(listed(counts.newViolations) === ''
+      ? []
+      : [
+          `Only the new server violates the contract: ${listed(counts.newViolations)}; portico check --against ${summary.new} says where.`,
+        ]),
+    ...(gaps.onlyRefusals.length === 0
+      ? []
+      : [`Only refusals were compared, because no caller got a 2xx: ${gaps.onlyRefusals.join(', ')}.`]),
+    ...(gaps.neverCompared.length === 0 ? [] : [`Never compared: ${gaps.neverCompared.map(neverWords).join(', ')}.`]),
+    ...(idPairs === undefined && differences.some(({ entry }) => OTHER_IDS.has(entry.keyword))
+      ? ['Ids differ. If things have other ids on the new server, add --ids learn.']
+      : []),
     `Callers: ${callers.join(', ')}. ${leaks.length === 0 ? 'No leak was found.' : `${countWords(leaks.length, 'LEAK')}: ${leaks.map(({ entry }) => entry.fingerprint).join(', ')}.`}`,
     ...(repairs.length === 0
       ? []
@@ -81,11 +149,22 @@ export function compareLines(summary: CompareSummary): readonly string[] {
     ...noise.expired.map(
       ({ operation, at, until, owner }) => `Expired noise rule: ${operation} ${at} (${owner}, ${until}).`,
     ),
-    '',
-    ...coverageLines(summary.coverage),
-    ...pairLines(differences),
-  ].map(plainText);
+  ];
 }
+
+/** How differences look if ids are not the same on both servers. */
+const OTHER_IDS: ReadonlySet<string> = new Set(['compare-identity', 'compare-other-item']);
+
+const neverWords = ({ operation, missing }: Gaps['neverCompared'][number]) =>
+  missing.length === 0 ? operation : `${operation} (add ${missing.map((name) => `--id ${name}=…`).join(' ')})`;
+
+const COVERAGE_COLUMNS = ['operation', 'caller', 'status', 'fields', 'compared', 'different', 'muted'];
+
+const coverageCells = ({ operation, role, ...row }: CoverageRow): readonly string[] => [
+  operation,
+  role,
+  ...[row.status, row.fields, row.compared, row.different, row.muted].map(String),
+];
 
 function coverageLines(rows: readonly CoverageRow[]): string[] {
   if (rows.length === 0) return [];
@@ -95,14 +174,7 @@ function coverageLines(rows: readonly CoverageRow[]): string[] {
     const [operation = '', role = '', ...numbers] = cells;
     return `  ${operation.padEnd(width)}  ${role.padEnd(roles)}${numbers.map((cell) => cell.padStart(11)).join('')}`;
   };
-  return [
-    'Pairs of values:',
-    line(['operation', 'caller', 'status', 'fields', 'compared', 'different', 'muted']),
-    ...rows.map(({ operation, role, status, fields, compared, different, muted }) =>
-      line([operation, role, ...[status, fields, compared, different, muted].map(String)]),
-    ),
-    '',
-  ];
+  return ['Pairs of values:', line(COVERAGE_COLUMNS), ...rows.map((row) => line(coverageCells(row))), ''];
 }
 
 const MAX_PAIRS = 50;

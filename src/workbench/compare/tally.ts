@@ -37,6 +37,8 @@ export interface CompareCounts {
   readonly equivalences: Readonly<Record<string, number>>;
   /** How many exchanges had which verdicts of the contract, as `old → new`. */
   readonly verdicts: Readonly<Record<string, number>>;
+  /** How many responses violated the contract only on the new server, by operation. */
+  readonly newViolations: Readonly<Record<string, number>>;
 }
 
 /** One difference that is listed, with the requests in which it was found. */
@@ -116,6 +118,7 @@ export function createTally(parts: TallyParts, saved?: TallyState): Tally {
     notMade: countsOf(saved?.counts.notMadeBecause),
     equivalences: countsOf(saved?.counts.equivalences),
     verdicts: countsOf(saved?.counts.verdicts),
+    newViolations: countsOf(saved?.counts.newViolations),
   };
   const traffic = new Map(saved?.traffic.map(([name, requests, different]) => [name, { requests, different }]));
   const found = new Map<string, Entry>(
@@ -216,6 +219,7 @@ export function createTally(parts: TallyParts, saved?: TallyState): Tally {
     notMadeBecause: Object.fromEntries(reasons.notMade),
     equivalences: Object.fromEntries(reasons.equivalences),
     verdicts: Object.fromEntries(reasons.verdicts),
+    newViolations: Object.fromEntries(reasons.newViolations),
   });
   return {
     take(result, isRace) {
@@ -228,6 +232,8 @@ export function createTally(parts: TallyParts, saved?: TallyState): Tally {
       if (outcome === 'different') known.different += 1;
       for (const [name, count] of equivalences) increase(reasons.equivalences, name, count);
       increase(reasons.verdicts, `${verdicts.old} → ${verdicts.new}`);
+      if (verdicts.old !== 'invalid' && verdicts.new === 'invalid')
+        increase(reasons.newViolations, pair.operation?.id ?? '(undocumented)');
       const counted = differences.filter(({ mutedBy }) => mutedBy === undefined);
       for (const difference of counted) add(difference, pair.target);
       const scope = { operation: pair.operation?.id, status: pair.old.status, role: pair.role };

@@ -12,11 +12,13 @@ import { escapeMarkup } from '../../lib/plain-text.ts';
 import { CATEGORY_WORDS, countWords, operationName, placeWords, timeWords } from './report-words.ts';
 import { shareWords } from '../../lib/share-words.ts';
 import {
+  detailsCommand,
   type Finding,
   findingsOf,
   incidentSections,
   isFailure,
   isNew,
+  type RenderOptions,
   type RenderReport,
   type Report,
   summaryWords,
@@ -26,13 +28,13 @@ import {
  * Renders a report as JUnit XML. New violations are failed test cases. Accepted violations and advisories are skipped,
  * with the reason for the acceptance or the details of the advisory.
  */
-export const renderJunit: RenderReport = (report) => {
-  const suites = [...failingSuites(report), ...incidentSuites(report), ...passingSuites(report)];
+export const renderJunit: RenderReport = (report, options) => {
+  const suites = [...failingSuites(report, options), ...incidentSuites(report), ...passingSuites(report)];
   const all = suites.length === 0 ? [noTraffic(report)] : suites;
   return junitDocument(all, report.takenAt);
 };
 
-function failingSuites(report: Report): JunitSuite[] {
+function failingSuites(report: Report, options: RenderOptions): JunitSuite[] {
   const suites = new Map<string, Finding[]>();
   for (const finding of findingsOf(report)) {
     const name = `${operationName(finding.entry.operation)} ${finding.entry.category}`;
@@ -40,7 +42,7 @@ function failingSuites(report: Report): JunitSuite[] {
   }
   return [...suites].map(([name, findings]) => ({
     name,
-    cases: findings.map(junitCase),
+    cases: findings.map((finding) => junitCase(finding, options)),
     failures: findings.filter(isFailure).length,
     skipped: findings.filter((finding) => !isFailure(finding)).length,
   }));
@@ -50,13 +52,14 @@ function failingSuites(report: Report): JunitSuite[] {
  * Renders a violation as a test case, which is skipped if the violation is accepted or an advisory, and failed
  * otherwise.
  */
-function junitCase(finding: Finding): string {
+function junitCase(finding: Finding, options: RenderOptions): string {
   const { entry, baselineState, accepted, share, place } = finding;
   const head = junitHead(
     `${operationName(entry.operation)}.${entry.category}`,
     `${placeWords(entry)}: ${entry.message} [${entry.fingerprint}]`,
   );
   if (!isNew(finding)) return `    ${head}<skipped message="${escapeMarkup(acceptedWords(accepted))}"/></testcase>`;
+  const command = detailsCommand(entry.fingerprint, options);
   const lines = [
     `${CATEGORY_WORDS[entry.category]}: ${entry.message}`,
     `${entry.count} times, ${shareWords(share)} of the requests, last ${timeWords(entry.lastSeenAt)} UTC`,
@@ -64,7 +67,7 @@ function junitCase(finding: Finding): string {
     ...(entry.suggestion === undefined ? [] : [`suggestion: ${entry.suggestion}`]),
     ...(baselineState === 'expired' ? [`expired: ${acceptedWords(accepted)}`] : []),
     ...entry.samples.map(({ requestId, found }) => `request ${requestId}${found === undefined ? '' : `: ${found}`}`),
-    `details: portico report ${entry.fingerprint}`,
+    ...(command === undefined ? [] : [`details: ${command}`]),
   ];
   const message = escapeMarkup(entry.message);
   const text = lines.map(escapeMarkup).join('\n');
@@ -124,12 +127,12 @@ function noTraffic(report: Report): JunitSuite {
  * Renders a comparison as JUnit XML. A violation that occurs only on the second side is a failed test case, or a
  * skipped test case if it is accepted or an advisory. All other violations are passed test cases.
  */
-export const renderComparedJunit: RenderComparison = (comparison) => {
+export const renderComparedJunit: RenderComparison = (comparison, options) => {
   const suites = groupedByChange(comparison).map(({ change, findings }): JunitSuite => {
     const added = change === 'new' ? findings : [];
     return {
       name: CHANGE_WORDS[change],
-      cases: findings.map((one) => (change === 'new' ? junitCase(one.finding) : passedCase(one))),
+      cases: findings.map((one) => (change === 'new' ? junitCase(one.finding, options) : passedCase(one))),
       failures: added.filter(({ finding }) => isFailure(finding)).length,
       skipped: added.filter(({ finding }) => !isFailure(finding)).length,
     };

@@ -104,7 +104,13 @@ export interface RenderOptions {
   readonly columns: number;
   /** True if the output may contain colors. */
   readonly colors: boolean;
+  /** The ledger that `portico report` must be told to find the violations. Null if they are in none. */
+  readonly ledger?: string | null;
 }
+
+/** Returns the command that shows a violation in detail, or undefined if there is no record of it. */
+export const detailsCommand = (fingerprint: string, { ledger }: Pick<RenderOptions, 'ledger'>): string | undefined =>
+  ledger === null ? undefined : `portico report ${fingerprint}${ledger === undefined ? '' : ` --ledger ${ledger}`}`;
 
 /** Renders a report in one output format. */
 export type RenderReport = (report: Report, options: RenderOptions) => string;

@@ -13,8 +13,10 @@ import type { ReportSection } from '../../engine/model/report-section.ts';
 import { otherPlaces } from './other-places.ts';
 import { plainText, createPaint, type Paint, wrapText } from '../../lib/plain-text.ts';
 import { CATEGORY_WORDS, operationName, placeWords, REPLICA_COLUMNS, replicaCells, timeWords } from './report-words.ts';
+import { LEAK } from '../../comparison/difference-violation.ts';
 import { shareWords } from '../../lib/share-words.ts';
 import {
+  detailsCommand,
   type Finding,
   findingsOf,
   type IncidentSection,
@@ -35,7 +37,8 @@ const INDENT = '            ';
  * Renders a report for a terminal of 80 to 120 columns. There is one table per category, with the worst violation
  * first.
  */
-export const renderTable: RenderReport = (report, { columns, colors }) => {
+export const renderTable: RenderReport = (report, options) => {
+  const { columns, colors } = options;
   const width = Math.min(MAX_COLUMNS, Math.max(MIN_COLUMNS, columns));
   const paint = createPaint(colors);
   const sections = report.sections.flatMap((section) => sectionLines(section, width, paint));
@@ -55,7 +58,7 @@ export const renderTable: RenderReport = (report, { columns, colors }) => {
     ...baselineLines('Accepted but no longer found', report.noLongerSeen, width, paint),
     ...replicaLines(report, width, paint),
     ...sections,
-    ...hintLines(report, width),
+    ...hintLines(report, width, options),
   ].join('\n');
 };
 
@@ -201,11 +204,13 @@ function baselineLines(title: string, entries: readonly AcceptedViolation[], wid
   ];
 }
 
-function hintLines(report: Report, width: number): string[] {
+function hintLines(report: Report, width: number, options: RenderOptions): string[] {
   const first = findingsOf(report).find(isNew);
   if (first === undefined) return [];
-  const details = ['', ...wrapText(`Details: portico report ${plainText(first.entry.fingerprint)}`, width)];
-  return [...details, 'To accept it, add below "accepted:" in the baseline:', ...acceptLines(first)];
+  const command = detailsCommand(first.entry.fingerprint, options);
+  const details = command === undefined ? [] : wrapText(`Details: ${plainText(command)}`, width);
+  if (first.entry.keyword === LEAK) return ['', ...details, 'A leak cannot be accepted.'];
+  return ['', ...details, 'To accept it, add below "accepted:" in the baseline:', ...acceptLines(first)];
 }
 
 /**

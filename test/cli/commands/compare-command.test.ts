@@ -129,6 +129,8 @@ describe('portico compare', () => {
     expect(first.code).toBe(1);
     expect(first.err).toContain('the new server shows what the old one hides');
     const [, fingerprint = ''] = /LEAKS?: ([a-f0-9]{16})/.exec(first.out) ?? [];
+    expect(first.out).toContain('A leak cannot be accepted.');
+    expect(first.out).not.toContain('To accept it');
     const fingerprints = [...first.out.matchAll(/^ {2}([a-f0-9]{16}) {2}leak/gm)].map(([, id]) => id);
     writeFileSync(
       join(folder, 'leaks.yaml'),
@@ -218,6 +220,8 @@ describe('portico compare', () => {
     expect(second.counts).toEqual(first.counts);
     const other = await compare([next.url, next.url, ...args.slice(2)]);
     expect(other.err).toContain('it belongs to another comparison');
+    const learning = await compare([...args, '--ids', 'learn']);
+    expect(learning.err).toContain('it belongs to another comparison');
   });
 
   it('walks only the operations that the ledger has seen', async () => {
@@ -252,6 +256,50 @@ describe('portico compare', () => {
       true,
     ]);
     expect(err).not.toMatch(/secret-password|u:p/);
+  });
+
+  it('says which operations were refused to every caller, and which were not compared, in every format for people', async () => {
+    const args = [old.url, next.url, '--ids', 'learn', ...QUICK];
+    const refused = /Only refusals were compared, because no caller got a 2xx: .*listActions/;
+    const never = /Never compared: getGdprJob .*id jobId=…/;
+    for (const format of ['table', 'markdown', 'html']) {
+      const { out } = await compare([...args, '--format', format]);
+      expect(out).toMatch(refused);
+      expect(out).toMatch(never);
+      expect(out.replaceAll(/<[^>]*>/g, ' ')).toMatch(/listQuestions\W+anonymous/);
+    }
+    const { out } = await compare([...args, '--format', 'json', '--callers', 'callers.yaml', '--id', 'groupId=1']);
+    const { onlyRefusals, neverCompared } = JSON.parse(out) as Record<string, unknown>;
+    expect(onlyRefusals).toEqual([]);
+    expect(neverCompared).toContainEqual({ operation: 'getGdprJob', missing: ['jobId'] });
+  });
+
+  it('names the operations in which only the new server violates the contract, although nothing differs', async () => {
+    const { out } = await compare([old.url, next.url, ...LEARN]);
+    expect(out).toContain('  different               0\n');
+    expect(out).toMatch(
+      /Only the new server violates the contract: listIdeas ×\d+; portico check --against \S+ says where/,
+    );
+  });
+
+  it('recommends learning ids if they differ, and names only details that can be found later', async () => {
+    const args = [old.url, next.url, '--callers', 'callers.yaml', ...QUICK];
+    const { out } = await compare(args);
+    expect(out).toContain('Ids differ. If things have other ids on the new server, add --ids learn.');
+    expect(out).not.toContain('Details:');
+    const kept = await compare([...args, '--ledger', 'found.db']);
+    expect(kept.out).toMatch(/Details: portico report [\da-f]{16} --ledger found\.db/);
+    const junit = await compare([...args, '--format', 'junit']);
+    expect(junit.out).not.toContain('details: portico report');
+    const [, command = ''] = /Details: portico (report .*)/.exec(kept.out) ?? [];
+    expect(await compare(command.split(' ').slice(1), {}, 'report')).toMatchObject({ code: 0 });
+  });
+
+  it('says before it sends anything that repairs cannot be accepted without a baseline', async () => {
+    const { code, err } = await compare([old.url, next.url, ...QUICK, '--accept-repairs', '--owner', 'ada']);
+    expect(code).toBe(2);
+    expect(err).toContain('--accept-repairs requires --baseline FILE or contract.baseline');
+    expect(err).not.toContain('Comparing');
   });
 
   it('fails if nothing could be compared', async () => {

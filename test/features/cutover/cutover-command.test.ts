@@ -44,8 +44,10 @@ describe('portico cutover', () => {
       code: 1,
       err: expect.stringContaining('share: The cut-over is frozen: resume it') as string,
     });
+    expect((await command()).out).toContain('portico cutover resume --by NAME ends this.');
     expect((await command('return', '--reason', 'INC-17')).out).toMatch(/^returned .*: INC-17$/m);
     expect((await command('resume', '--by', 'ann')).out).toMatch(/^running \(\* 5%\)/);
+    expect((await command()).out).not.toContain('ends this');
   });
 
   it('says that there is no cut-over if it is off', async () => {

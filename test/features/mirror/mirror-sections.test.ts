@@ -41,6 +41,17 @@ async function withCounts(label = SECOND.label) {
     { ...compared, outcome: 'different', found: ['bbbb'], caller: 1 },
   );
   found('bbbb', '/list/*/score');
+  // A refusal on both servers is equal, but shows nothing about the operation.
+  for (const status of [401, 404])
+    counts.compared(
+      { ...cell, operation: 'listActions', status },
+      { ...compared, outcome: 'equal', found: [], caller: 1 },
+    );
+  counts.compared(
+    { ...cell, operation: 'listQuestions', status: 401 },
+    { ...compared, outcome: 'equal', found: [], caller: 1 },
+  );
+  counts.notMade({ ...cell, operation: 'listActions' }, 'stored page');
   counts.notMade({ ...cell, operation: 'listQuestions' }, 'stored page');
   const subject = subjectOf({ ...SECOND, label });
   const totals = { ...addTotals(noTotals(subject, Date.parse('2026-05-01')), counts.take()), subject };
@@ -83,16 +94,19 @@ describe('the readiness in a report', () => {
     expect(code).toBe(0);
     expect(out).toMatch(/^Readiness for 2\.17\n2\.17 at https:\/\/new\.example, compared with the upstream/);
     expect(out).toMatch(/from 2026-05-01 to\s\d{4}-/);
-    expect(out).toMatch(/62 of 63 exchanges were compared \(98\.4%\), and 1 distinct difference is open\./);
+    expect(out).toMatch(/65 of 67 exchanges were compared \(97%\), and 1 distinct difference is open\./);
     expect(out).toMatch(/Never compared, so nothing is known: [^.]*listArticles/);
+    expect(out.replaceAll('\n', ' ')).toContain(
+      'Only refusals were compared, because no caller got a 2xx: listActions.',
+    );
     expect(out).toMatch(/listIdeas +61 +60 +1 +0 +0 +0 +1 +0 {2}web <team>/);
-    expect(out).toMatch(/listQuestions +2 +0 +1 +0 +0 +1 +0 +1/);
+    expect(out).toMatch(/listQuestions +3 +1 +1 +0 +0 +1 +0 +1/);
     // 60 callers, none of whom would notice what nobody has accepted: 1 - 0.05^(1/60).
     expect(out).toMatch(/listIdeas +61 +0 +100% +60 +at most 4\.8% +at most 4\.9% +18 ms → 38 ms +25 ms → 50 ms/);
-    expect(out).toMatch(/listQuestions +1 +0 +50% +1 +at most 100% +at most 100%/);
+    expect(out).toMatch(/listQuestions +2 +0 +66\.7% +1 +at most 97\.5% +at most 100%/);
     expect(out).toMatch(/listQuestions +stored page +1/);
     expect(out).toMatch(/listIdeas +sort +200 +standard +61 +1 +0 +0/);
-    expect(out).toMatch(/c0ffee +1\.6\.3 +62/);
+    expect(out).toMatch(/c0ffee +1\.6\.3 +65/);
     expect(out).not.toContain('No traffic was recorded');
   });
 
@@ -111,10 +125,11 @@ describe('the readiness in a report', () => {
       sections: {
         mirror: {
           label: '2.17',
-          versions: [{ contract: 'c0ffee', release: '1.6.3', count: 62 }],
+          versions: [{ contract: 'c0ffee', release: '1.6.3', count: 65 }],
           operations: [
+            { operation: 'listActions', compared: 2, onlyRefusals: true },
             { operation: 'listIdeas', compared: 61, accepted: 1, owners: ['web <team>'], noticingCallers: 0 },
-            { operation: 'listQuestions', different: 1, accepted: 0 },
+            { operation: 'listQuestions', different: 1, accepted: 0, onlyRefusals: false },
           ],
         },
       },

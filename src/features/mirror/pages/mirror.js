@@ -45,7 +45,12 @@ export function Page({ status, shownError, announce }) {
       empty="Nothing has been requested yet."
       sorted=${{ index: 8, down: true }}
       columns=${[
-        { title: 'Operation', head: true, sort: (row) => row.operation, cell: (row) => row.operation },
+        {
+          title: 'Operation',
+          head: true,
+          sort: (row) => row.operation,
+          cell: (row) => (row.onlyRefusals ? `${row.operation} (only refusals)` : row.operation),
+        },
         number('Compared', (row) => row.compared),
         number('Equal', (row) => row.equal),
         number('Muted', (row) => row.muted),

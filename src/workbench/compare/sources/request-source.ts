@@ -21,5 +21,7 @@ export interface RequestSource {
   left(): number | undefined;
   /** Returns what a later run needs to continue here. The last `unfinished` items have not been compared. */
   position(unfinished: number): unknown;
+  /** Returns the operations without a request, with the path parameters for which no id is known, if the source plans them. */
+  notWalked?(): readonly { readonly operation: string; readonly missing: readonly string[] }[];
   close(): Promise<void>;
 }

@@ -17,17 +17,11 @@ interface WalkSourceParts {
   readonly allPages: boolean;
 }
 
-/** A source, and what it could not request. */
-interface WalkSource extends RequestSource {
-  /** Returns the operations without a request, with the path parameters for which no id is known. */
-  notWalked(): readonly { readonly operation: string; readonly missing: readonly string[] }[];
-}
-
 /** The maximum number of pages requested from one list. */
 const MAX_PAGES = 1_000;
 
 /** Walks the contract as `portico check --against` does, from the responses of the old server. */
-export function createWalkSource(parts: WalkSourceParts, saved?: unknown): WalkSource {
+export function createWalkSource(parts: WalkSourceParts, saved?: unknown): RequestSource {
   const operations = parts.operations.filter(({ method }) => method === 'GET');
   const ids = createKnownIds(parts.ids, parts.exploration);
   const waiting: WalkRequest[] = [];
