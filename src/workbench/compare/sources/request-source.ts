@@ -19,7 +19,7 @@ export interface RequestSource {
   learn(request: SourceRequest, response: ServerResponse): void;
   /** The number of requests that are known to follow. Undefined if only the end of the source would tell. */
   left(): number | undefined;
-  /** Returns what a later run needs to continue here. The last `unfinished` items have not been compared. */
-  position(unfinished: number): unknown;
+  /** Returns what a later run needs to continue after the last item that was taken. */
+  position(): unknown;
   close(): Promise<void>;
 }
