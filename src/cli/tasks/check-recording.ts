@@ -56,6 +56,7 @@ export async function checkRecording(line: CommandLine, io: ProgramIo): Promise<
     const unread = recording.failure();
     const incomplete = [
       ...(summary.checked === 0 ? [nothingChecked(name, summary)] : []),
+      ...(summary.isInterrupted ? ['interrupted by a signal'] : []),
       ...(unread === undefined ? [] : [`${unread}; what follows was not checked`]),
     ];
     const failed = [...incomplete, ...failures(report, rules)];

@@ -394,7 +394,7 @@ function ownFailures({ differences, counts, run }: CompareSummary, unread: strin
     ...(leaks === 0 ? [] : [`${countWords(leaks, 'leak')}: the new server shows what the old one hides`]),
     ...(compared === 0 ? [nothingCompared(counts)] : []),
     ...(unread === undefined ? [] : [`${unread}; what follows was not compared`]),
-    ...(run.ended === 'complete' || run.ended === 'signal' ? [] : [`the ${endReason(run.ended)}`]),
+    ...(run.ended === 'complete' ? [] : [endReason(run.ended)]),
   ];
 }
 

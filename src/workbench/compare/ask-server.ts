@@ -47,20 +47,23 @@ export function createAskedServer({ upstream, delayMs, clock, pause }: ServerPar
   let sent = 0;
   let failures = 0;
   let hasResponded = false;
-  let restUntil = 0;
   let wants: AskedServer['wants'] = 'nothing';
   /** A long pause remains wanted, whatever other requests get that were on their way. */
   const want = (next: AskedServer['wants']) => (wants = wants === 'a long pause' ? wants : next);
-  /** Waits for the turn of a request. Several requests that wait get turns one after another. */
-  const turn = async (signal: AbortSignal) => {
-    for (;;) {
-      const now = clock();
-      const at = Math.max(now, nextAt);
-      nextAt = at + delayMs;
-      if (at > now) await pause(at - now, signal);
-      // The server may have asked for a pause since.
-      if (restUntil <= at || signal.aborted) return;
-    }
+  let queue = Promise.resolve();
+  /** Waits for the turn of a request. Requests that wait get turns one after another, however late a pause ends. */
+  const turn = (signal: AbortSignal): Promise<void> => {
+    queue = queue.then(async () => {
+      let at = clock();
+      while (at < nextAt && !signal.aborted) {
+        const waitMs = nextAt - at;
+        // Until then, another response may ask for a longer pause.
+        at = nextAt;
+        await pause(waitMs, signal);
+      }
+      nextAt = Math.max(at, clock()) + delayMs;
+    });
+    return queue;
   };
   const send = async (target: string, authorization: string | undefined, signal: AbortSignal): Promise<Sent> => {
     const headers: [string, string][] = [
@@ -110,8 +113,7 @@ export function createAskedServer({ upstream, delayMs, clock, pause }: ServerPar
         return { because: `${because}, which asks for more than ${MAX_WAIT_MS / 1000} seconds` };
       }
       // All requests wait, not only this one.
-      restUntil = Math.max(restUntil, clock() + waitMs);
-      nextAt = Math.max(nextAt, restUntil);
+      nextAt = Math.max(nextAt, clock() + waitMs);
       // While the circuit is open, nothing was sent that could be repeated.
       if (attempt >= MAX_ATTEMPTS || !('response' in result)) return { because };
     }

@@ -13,7 +13,7 @@ interface CaptureSourceParts {
 /** Reads the requests of a log or a HAR file. Only its GET requests are sent, each once. */
 export function createCaptureSource({ entries, repeats }: CaptureSourceParts, saved?: unknown): RequestSource {
   // A run that continues reads again what an earlier one has read, because only the first of equal requests is sent.
-  let toSkip = typeof saved === 'number' && Number.isSafeInteger(saved) && saved > 0 ? saved : 0;
+  const before = typeof saved === 'number' && Number.isSafeInteger(saved) && saved > 0 ? saved : 0;
   let position = 0;
   const known = new Set<string>();
   const read = async (): Promise<SourceItem | undefined> => {
@@ -28,15 +28,19 @@ export function createCaptureSource({ entries, repeats }: CaptureSourceParts, sa
     if (!repeats && known.size < MAX_REMEMBERED) known.add(target);
     return { method, target };
   };
+  const skip = async () => {
+    while (position < before && (await read()) !== undefined);
+  };
+  let skipped: Promise<void> | undefined;
   return {
     async next() {
-      for (; toSkip > 0; toSkip -= 1) if ((await read()) === undefined) return undefined;
+      await (skipped ??= skip());
       return read();
     },
     learn: () => undefined,
     left: () => undefined,
-    // Before anything was read, an earlier run's position is still the right one.
-    position: () => position + toSkip,
+    // While it is being skipped, an earlier run's position is still the right one.
+    position: () => Math.max(position, before),
     close: async () => {
       await entries.return(undefined);
     },
