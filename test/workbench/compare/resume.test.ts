@@ -14,7 +14,14 @@ describe('the file from which a comparison continues', () => {
     const tally = tallyOf();
     const { comparator } = comparatorFor({ old: 'http://a.example', new: 'http://b.example' });
     tally.notMade('asked already', 3);
-    writeCompareState(file, { subject: 'a', position: 7, unfinished: [], tally: tally.save(), comparison: comparator.save(), ids: [] });
+    writeCompareState(file, {
+      subject: 'a',
+      position: 7,
+      unfinished: [],
+      tally: tally.save(),
+      comparison: comparator.save(),
+      ids: [],
+    });
     const state = readCompareState(file, 'a');
     expect(state?.position).toBe(7);
     expect(tallyOf(state?.tally).counts()).toMatchObject({
