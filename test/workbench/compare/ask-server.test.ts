@@ -4,7 +4,7 @@ import { createAskedServer } from '../../../src/workbench/compare/ask-server.ts'
 
 type Answer = readonly [status: number, retryAfter?: string];
 
-/** A server in which time passes only while a request waits, and which answers 100 ms after a request. */
+/** A server in which time passes only while a request waits, and which answers 120 ms after a request. */
 function asked(answers: readonly Answer[], { delayMs = 50, lateMs = 0 } = {}) {
   let now = 1_000_000;
   const start = now;
@@ -15,7 +15,7 @@ function asked(answers: readonly Answer[], { delayMs = 50, lateMs = 0 } = {}) {
   const exchange: Upstream['exchange'] = async () => {
     times.push(now - start);
     const [status, retryAfter] = left.shift() ?? [200];
-    await until(now + 100);
+    await until(now + 120);
     return {
       status,
       headers: retryAfter === undefined ? [] : [['Retry-After', retryAfter]],
@@ -56,7 +56,7 @@ describe('createAskedServer', () => {
     await ask(4);
     // The first response arrives when three requests have been sent; the others and the repeated one wait.
     expect(times.filter((at) => at < 7000)).toEqual([0, 50, 100]);
-    expect(times.slice(3)).toEqual([7100, 7150]);
+    expect(times.slice(3)).toEqual([7120, 7170]);
   });
 
   it('keeps the distance even if pauses end late', async () => {
