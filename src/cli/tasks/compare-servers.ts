@@ -323,7 +323,8 @@ function resumeErrors(name: string, { err }: Pick<ProgramIo, 'err'>) {
   let isReported = false;
   const attempt = (save: () => void): string | undefined => {
     try {
-      return void save();
+      save();
+      return undefined;
     } catch (error) {
       if (!(error instanceof Error && 'code' in error)) throw error;
       return `${name} cannot be written: ${fileReason(error)}`;

@@ -64,20 +64,20 @@ interface Started {
   readonly chunks: AsyncGenerator<Buffer>;
 }
 
-async function withStart(source: AsyncIterable<Buffer>): Promise<Started> {
+async function withStart(source: AsyncIterable<Buffer, undefined>): Promise<Started> {
   const chunks = source[Symbol.asyncIterator]();
   const first: Buffer[] = [];
   let bytes = 0;
-  let failure: unknown;
+  let failure: Error | undefined;
   try {
     while (bytes < START_BYTES) {
-      const { done, value } = await chunks.next();
-      if (done === true) break;
-      first.push(value);
-      bytes += value.length;
+      const next = await chunks.next();
+      if (next.done === true) break;
+      first.push(next.value);
+      bytes += next.value.length;
     }
   } catch (error) {
-    if (bytes === 0) throw error;
+    if (bytes === 0 || !(error instanceof Error)) throw error;
     // What precedes a damaged place can be read.
     failure = error;
   }
@@ -159,7 +159,7 @@ function harBody(
 }
 
 const CODINGS: Readonly<Record<string, typeof gunzipSync>> = {
-  br: brotliDecompressSync as typeof gunzipSync,
+  br: brotliDecompressSync,
   deflate: inflateSync,
   zstd: zstdDecompressSync as typeof gunzipSync,
 };

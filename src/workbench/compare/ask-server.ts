@@ -53,7 +53,9 @@ export function createAskedServer({ upstream, delayMs, clock, pause }: ServerPar
   let queue = Promise.resolve();
   /** Waits for the turn of a request. Requests that wait get turns one after another, however late a pause ends. */
   const turn = (signal: AbortSignal): Promise<void> => {
-    queue = queue.then(async () => {
+    const before = queue;
+    const take = async () => {
+      await before;
       let at = clock();
       while (at < nextAt && !signal.aborted) {
         const waitMs = nextAt - at;
@@ -62,7 +64,8 @@ export function createAskedServer({ upstream, delayMs, clock, pause }: ServerPar
         await pause(waitMs, signal);
       }
       nextAt = Math.max(at, clock()) + delayMs;
-    });
+    };
+    queue = take();
     return queue;
   };
   const send = async (target: string, authorization: string | undefined, signal: AbortSignal): Promise<Sent> => {

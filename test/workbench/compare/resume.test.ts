@@ -81,14 +81,24 @@ describe('a comparison that was interrupted', () => {
       if (requests === stopAt) controller.abort();
     };
     const source = createCaptureSource({ entries: readCapture(log, '/services/v2/'), repeats: false }, saved?.position);
-    const { counts, found } = await compareAt(urls, source, {
-      ids: 'same',
-      concurrency: 5,
-      callers: ['admin', 'bob'].map(callerOf),
-      signal: controller.signal,
-      saved,
-      onCheckpoint: (one) => checkpoints.push(written(one)),
-    });
+    // The source has counted an item some time before it arrives.
+    const next = async () => {
+      const item = await source.next();
+      await new Promise(setImmediate);
+      return item;
+    };
+    const { counts, found } = await compareAt(
+      urls,
+      { ...source, next },
+      {
+        ids: 'same',
+        concurrency: 5,
+        callers: ['admin', 'bob'].map(callerOf),
+        signal: controller.signal,
+        saved,
+        onCheckpoint: (one) => checkpoints.push(written(one)),
+      },
+    );
     return { result: { counts, found: wordsOf(found), differ: found.map(({ entry }) => entry.count) }, checkpoints };
   };
   const start = async () => ({

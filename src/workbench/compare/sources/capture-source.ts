@@ -29,7 +29,7 @@ export function createCaptureSource({ entries, repeats }: CaptureSourceParts, sa
     return { method, target };
   };
   const skip = async () => {
-    while (position < before && (await read()) !== undefined);
+    for (let at = 0; at < before; at += 1) if ((await read()) === undefined) return;
   };
   let skipped: Promise<void> | undefined;
   return {
