@@ -3,7 +3,7 @@ import type { AskedServer, Pause } from './ask-server.ts';
 import type { ServerResponse, Comparator, ExchangePair } from '../../comparison/comparator.ts';
 import type { Identities } from '../../comparison/identities.ts';
 import { lastingPart } from '../../comparison/lasting-part.ts';
-import type { RequestSource, SourceRequest } from './sources/request-source.ts';
+import type { RequestSource, SourceItem, SourceRequest } from './sources/request-source.ts';
 import type { Tally } from './tally.ts';
 import { createTargetReader } from '../../comparison/targets.ts';
 
@@ -91,13 +91,32 @@ export async function runComparison(parts: ComparisonParts): Promise<ComparisonR
     postponed.push(request);
   };
   const unfinished = () => [...begin, ...inWork, ...interrupted, ...postponed].map(({ target }) => target);
-  let taking = 0;
+  let isTaking = false;
   let isCheckpointDue = false;
   const checkpoint = () => {
-    // The source may have passed on what has not arrived here yet.
-    if (!isCheckpointDue || taking > 0) return;
+    // The source may have counted an item that has not arrived here yet.
+    if (!isCheckpointDue || isTaking) return;
     isCheckpointDue = false;
     parts.onCheckpoint?.(unfinished());
+  };
+  let lastTaken: Promise<unknown> = Promise.resolve();
+  /** Takes the next item, after those that others are taking, so that there are moments for checkpoints. */
+  const take = (): Promise<SourceItem | undefined> => {
+    const before = lastTaken;
+    const taken = async () => {
+      await before;
+      isTaking = true;
+      // What could not be translated waits until nothing else can show the counterparts of its ids.
+      const item = begin.shift() ?? (await source.next()) ?? (active === 1 ? postponed.shift() : undefined);
+      isTaking = false;
+      if (item !== undefined && 'notMade' in item) tally.notMade(item.notMade, parts.callers.length);
+      else if (item !== undefined) inWork.add(item);
+      checkpoint();
+      return item;
+    };
+    const item = taken();
+    lastTaken = item;
+    return item;
   };
   let end: ComparisonEnd | undefined;
   const worker = async (): Promise<void> => {
@@ -106,10 +125,7 @@ export async function runComparison(parts: ComparisonParts): Promise<ComparisonR
       if (end !== undefined || isOver) return;
       // An item is taken and counted before another worker can take the next one.
       active += 1;
-      // What could not be translated waits until nothing else can show the counterparts of its ids.
-      taking += 1;
-      const item = begin.shift() ?? (await source.next()) ?? (active === 1 ? postponed.shift() : undefined);
-      taking -= 1;
+      const item = await take();
       if (item === undefined) {
         active -= 1;
         if (active === 0) {
@@ -128,12 +144,7 @@ export async function runComparison(parts: ComparisonParts): Promise<ComparisonR
         continue;
       }
       try {
-        if ('notMade' in item) tally.notMade(item.notMade, parts.callers.length);
-        else {
-          inWork.add(item);
-          checkpoint();
-          await compareItem(item);
-        }
+        if (!('notMade' in item)) await compareItem(item);
       } finally {
         active -= 1;
         const woken = wake;
