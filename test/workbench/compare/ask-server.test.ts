@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest';
 import type { Upstream } from '../../../src/engine/upstream/create-upstream.ts';
 import { createAskedServer } from '../../../src/workbench/compare/ask-server.ts';
 
-type Answer = readonly [status: number, retryAfter?: string];
+type Given = readonly [status: number, retryAfter?: string];
 
-/** A server in which time passes only while a request waits, and which answers 120 ms after a request. */
-function asked(answers: readonly Answer[], { delayMs = 50, lateMs = 0 } = {}) {
+/** A server in which time passes only while a request waits, and which responds 120 ms after a request. */
+function asked(responses: readonly Given[], { delayMs = 50, lateMs = 0 } = {}) {
   let now = 1_000_000;
   const start = now;
   const waiting: { readonly at: number; readonly resume: () => void }[] = [];
   const times: number[] = [];
-  const left = [...answers];
+  const left = [...responses];
   const until = (at: number) => new Promise<void>((resume) => void waiting.push({ at, resume }));
   const exchange: Upstream['exchange'] = async () => {
     times.push(now - start);
@@ -75,10 +75,10 @@ describe('createAskedServer', () => {
     const { ask, times, server } = asked([[200], [429, '3600']]);
     expect(await ask(1)).toMatchObject([{ response: { status: 200 } }]);
     expect(server.wants).toBe('nothing');
-    const answers = await ask(6);
+    const responses = await ask(6);
     expect(server.wants).toBe('a long pause');
-    expect(answers[0]).toEqual({ because: 'status 429, which asks for more than 120 seconds' });
-    expect(answers.at(-1)).toEqual({ because: 'asks for a long pause' });
+    expect(responses[0]).toEqual({ because: 'status 429, which asks for more than 120 seconds' });
+    expect(responses.at(-1)).toEqual({ because: 'asks for a long pause' });
     expect(times).toHaveLength(4);
   });
 });

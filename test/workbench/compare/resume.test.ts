@@ -10,7 +10,16 @@ import { createWalkSource } from '../../../src/workbench/compare/sources/walk-so
 import { cleanUpAfterTest } from '../../builders/clean-up.ts';
 import { contract } from '../../builders/compiled-contract.ts';
 import { tempFolder } from '../../builders/temp-folder.ts';
-import { callerOf, comparatorFor, compareAt, type SavedRun, SETTINGS, tallyOf, wordsOf } from './two-servers.ts';
+import {
+  callerOf,
+  comparatorFor,
+  compareAt,
+  listSource,
+  type SavedRun,
+  SETTINGS,
+  tallyOf,
+  wordsOf,
+} from './two-servers.ts';
 
 const folder = tempFolder();
 
@@ -125,6 +134,38 @@ describe('a comparison that was interrupted', () => {
     expect(checkpoints.length).toBeGreaterThan(2);
     expect(checkpoints[0]?.unfinished.length).toBeGreaterThan(0);
     for (const saved of checkpoints) expect((await run(urls, saved)).result).toEqual(whole);
+  });
+});
+
+describe('a checkpoint', () => {
+  it('contains each item that the source has passed on as counted or as unfinished', async () => {
+    const server = createServer((_, response) => void setImmediate(() => response.writeHead(404).end()));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    cleanUpAfterTest(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const source = listSource(Array.from({ length: 1050 }, (_, at) => `/services/v2/action.json?page=${at + 1}`));
+    const next = async () => {
+      const item = await source.next();
+      for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+      return item;
+    };
+    const saved: SavedRun[] = [];
+    await compareAt(
+      { old: url, new: url },
+      { ...source, next },
+      {
+        ids: 'same',
+        concurrency: 8,
+        askAgainAfterMs: undefined,
+        onCheckpoint: (one) => saved.push(written(one)),
+      },
+    );
+    expect(saved).toHaveLength(11);
+    for (const { position, tally, unfinished } of saved)
+      expect(tally.counts.exchanges + unfinished.length).toBe(position);
   });
 });
 
