@@ -380,6 +380,8 @@ export function compileComparator(parts: ComparatorParts): Comparator {
         place.compared += compared;
         place.different += different;
         place.muted += muted;
+        // The rule has matched before the interruption.
+        if (muted > 0) mutedBy('value', place, undefined);
       }
       const exchanges = saved.exchanges.map(({ operation, target, outcome, others }) => ({
         operation: operation ?? undefined,

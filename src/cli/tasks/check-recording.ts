@@ -1,12 +1,9 @@
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { loadContract } from '../../engine/contract/load-contract.ts';
 import { createKindOf } from '../../engine/model/violation-kind.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { type CommandLine, EXIT } from '../../lib/command.ts';
 import { jsonDocument } from '../../lib/json-document.ts';
-import { type CaptureSummary, checkCapture } from '../../workbench/captures/check-capture.ts';
-import { readCapture } from '../../workbench/captures/read-capture.ts';
+import { type CaptureSummary, checkCapture, type NotChecked } from '../../workbench/captures/check-capture.ts';
 import { failures } from '../../workbench/report/fail-on.ts';
 import { renderJson } from '../../workbench/report/json-report.ts';
 import { countWords } from '../../workbench/report/report-words.ts';
@@ -18,7 +15,7 @@ import { recordsInMemory } from '../flags/kept-records.ts';
 import type { ProgramIo } from '../program.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
 import { openReports } from './open-reports.ts';
-import { readingFault, recordingFault } from './recording-fault.ts';
+import { openRecording, RECORDINGS } from './open-recording.ts';
 
 const EXCHANGES_PER_LINE = 10_000;
 
@@ -33,8 +30,7 @@ export async function checkRecording(line: CommandLine, io: ProgramIo): Promise<
   const contract = loadContract(settings.contract);
   const reports = openReports(line, io, settings, contract.operations);
   const name = line.last('from') ?? '';
-  const file = resolve(io.cwd, name);
-  if (!existsSync(file)) throw recordingFault(name, 'does not exist');
+  const recording = openRecording(name, io, settings.profile.basePath);
   const records = recordsInMemory(settings, {
     clock: systemClock,
     kindOf: createKindOf(),
@@ -44,7 +40,7 @@ export async function checkRecording(line: CommandLine, io: ProgramIo): Promise<
   const interrupted = untilInterrupted();
   try {
     await records.open();
-    const summary = await checkCapture(readCapture(file, settings.profile.basePath), {
+    const summary = await checkCapture(recording.entries, {
       contract,
       clock: systemClock,
       jsonLimits: { depth: settings.upstream.maxJsonDepth, values: settings.upstream.maxJsonValues },
@@ -54,13 +50,16 @@ export async function checkRecording(line: CommandLine, io: ProgramIo): Promise<
       onProgress: (count) => {
         if (count % EXCHANGES_PER_LINE === 0) (io.live ?? io.err)(countWords(count, 'exchange'));
       },
-    }).catch((error: unknown) => {
-      throw readingFault(name, error);
     });
     io.live?.('');
     const report = reports.of(await records.snapshot(), { since: undefined, operation: undefined, release: undefined });
-    const nothing = summary.checked === 0 ? [`${name} has no response that can be checked`] : [];
-    const failed = [...nothing, ...failures(report, rules)];
+    const unread = recording.failure();
+    const incomplete = [
+      ...(summary.checked === 0 ? [nothingChecked(name, summary)] : []),
+      ...(summary.isInterrupted ? ['interrupted by a signal'] : []),
+      ...(unread === undefined ? [] : [`${unread}; what follows was not checked`]),
+    ];
+    const failed = [...incomplete, ...failures(report, rules)];
     if (json) {
       const document: unknown = JSON.parse(renderJson(report, renderOptions(line, io)));
       io.out(
@@ -78,7 +77,7 @@ export async function checkRecording(line: CommandLine, io: ProgramIo): Promise<
         }),
       );
     } else [...recordingLines(summary), '', ...shortLines(report)].forEach(io.out);
-    if (nothing.length > 0) {
+    if (incomplete.length > 0) {
       io.err(`portico: failed: ${failed.join('; ')}`);
       return EXIT.failed;
     }
@@ -88,6 +87,22 @@ export async function checkRecording(line: CommandLine, io: ProgramIo): Promise<
     await records.close();
   }
 }
+
+/** Says why nothing was checked, and what to do about it. */
+function nothingChecked(name: string, { exchanges, notChecked }: CaptureSummary): string {
+  const words = `${name} has no response that can be checked`;
+  if (exchanges === 0) return `${words}: it contains no exchanges; ${RECORDINGS}`;
+  const [because, count] = [...notChecked].reduce((most, one) => (one[1] > most[1] ? one : most));
+  const fix = FIXES[because];
+  return `${words}: ${because} ×${count}${fix === undefined ? '' : `; ${fix}`}`;
+}
+
+const FIXES: Partial<Record<NotChecked, string>> = {
+  'not a request': RECORDINGS,
+  'not in the contract': 'record responses of the API',
+  'no body recorded': 'record the bodies as well; browsers save them in a HAR file “with content”',
+  'not modified': 'record with an empty cache',
+};
 
 /** Returns the lines that say what was checked, and what was not. */
 function recordingLines({ exchanges, checked, notChecked, isInterrupted }: CaptureSummary): readonly string[] {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { pino } from 'pino';
 import { optionsOf } from '../../engine/config/configurable.ts';
@@ -27,6 +27,7 @@ import {
   compareLines,
   compareSection,
   coverageOf,
+  endReason,
   gapsOf,
 } from '../../workbench/compare/compare-lines.ts';
 import type { Side } from '../../comparison/compare-values.ts';
@@ -39,7 +40,7 @@ import { type Caller, runComparison } from '../../workbench/compare/run-comparis
 import { createCaptureSource } from '../../workbench/compare/sources/capture-source.ts';
 import type { RequestSource } from '../../workbench/compare/sources/request-source.ts';
 import { createWalkSource } from '../../workbench/compare/sources/walk-source.ts';
-import { createTally, type FoundDifference, type Tally } from '../../workbench/compare/tally.ts';
+import { type CompareCounts, createTally, type FoundDifference, type Tally } from '../../workbench/compare/tally.ts';
 import { failures } from '../../workbench/report/fail-on.ts';
 import { REPORT_FORMATS } from '../../workbench/report/formats.ts';
 import type { Report } from '../../workbench/report/report.ts';
@@ -55,7 +56,7 @@ import type { ProgramIo } from '../program.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
 import { warningsTo } from '../terminal/warnings-to.ts';
 import { openReports } from './open-reports.ts';
-import { readingFault, recordingFault } from './recording-fault.ts';
+import { openRecording, RECORDINGS } from './open-recording.ts';
 
 /** How long a proposed rule lasts. */
 const PROPOSED_DAYS = 90;
@@ -121,16 +122,20 @@ export async function compareServers(line: CommandLine, io: ProgramIo): Promise<
   if (oldServer === undefined || newServer === undefined) throw new Error('a comparison needs two servers');
   const askAgain = numberFlag(line, 'ask-again', 500, [0, 60_000]);
   const interrupted = untilInterrupted();
-  const save = (unfinished: number) => {
+  const save = (unfinished: readonly string[]) => {
     if (resumeFile === undefined) return;
     writeCompareState(resumeFile, {
       subject,
-      position: source.position(unfinished),
+      position: source.position(),
+      unfinished,
       tally: tally.save(),
       comparison: comparator.save(),
       ids: [...ids.pairs()],
     });
   };
+  const unsaved = resumeErrors(line.last('resume') ?? '', io);
+  // A file that cannot be written must not be found after an hour.
+  unsaved.atStart(() => save(saved?.unfinished ?? []));
   const progress = createProgress(io, source, tally);
   io.err(
     `Comparing ${urlOf(addresses.new)} with ${urlOf(addresses.old)}: ${callers.map(({ name }) => name).join(', ')}.`,
@@ -153,7 +158,8 @@ export async function compareServers(line: CommandLine, io: ProgramIo): Promise<
       undocumented: line.all('undocumented').length > 0,
       signal: interrupted.signal,
       onProgress: progress.step,
-      onCheckpoint: save,
+      unfinished: saved?.unfinished,
+      onCheckpoint: (unfinished) => unsaved.later(() => save(unfinished)),
     });
     progress.end();
     const coverage = coverageOf(comparator);
@@ -175,7 +181,7 @@ export async function compareServers(line: CommandLine, io: ProgramIo): Promise<
     const scope = { since: undefined, operation: undefined, release: undefined };
     const current = acceptance === undefined ? reports : openReports(line, io, settings, contract.operations);
     const report = current.of(tally.snapshot(), scope);
-    const failed = [...ownFailures(summary), ...failures(report, rules)];
+    const failed = [...ownFailures(summary, source.failure()), ...failures(report, rules)];
     writeReport(line, io, { format, summary, report, failed, comparator });
     return reportFailures(failed, io);
   } finally {
@@ -310,22 +316,43 @@ async function sourceOf(
   contract: Contract,
   bounds: ReturnType<typeof walkBounds>,
   saved: CompareState | undefined,
-): Promise<RequestSource> {
+): Promise<RequestSource & { readonly failure: () => string | undefined }> {
   const from = line.last('from');
   const allPages = line.all('all-pages').length > 0;
   const walkOf = (more: { readonly operations: Contract['operations']; readonly targets?: readonly string[] }) =>
-    createWalkSource({ ...bounds, exploration: settings.profile.exploration, allPages, ...more }, saved?.position);
+    Object.assign(
+      createWalkSource({ ...bounds, exploration: settings.profile.exploration, allPages, ...more }, saved?.position),
+      { failure: () => undefined },
+    );
   if (from === undefined) return walkOf({ operations: contract.operations });
   if (from === 'ledger') return walkOf(await observedIn(settings, contract));
-  const file = resolve(io.cwd, from);
-  if (!existsSync(file)) throw recordingFault(from, 'does not exist');
-  const repeats = line.all('repeat').length > 0;
-  const source = createCaptureSource({ file, apiPath: settings.profile.basePath, repeats }, saved?.position);
-  const next = () =>
-    source.next().catch((error: unknown) => {
-      throw readingFault(from, error);
-    });
-  return { ...source, next };
+  const { entries, failure } = openRecording(from, io, settings.profile.basePath);
+  return { ...createCaptureSource({ entries, repeats: line.all('repeat').length > 0 }, saved?.position), failure };
+}
+
+/** Saves the state. At the start, a file that cannot be written is an error; later, it is only reported, and once. */
+function resumeErrors(name: string, { err }: Pick<ProgramIo, 'err'>) {
+  let isReported = false;
+  const attempt = (save: () => void): string | undefined => {
+    try {
+      save();
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error)) throw error;
+      return `${name} cannot be written: ${fileReason(error)}`;
+    }
+  };
+  return {
+    atStart(save: () => void): void {
+      const message = attempt(save);
+      if (message !== undefined) throw new StartFault([{ source: '--resume', pointer: '', message }]);
+    },
+    later(save: () => void): void {
+      const message = attempt(save);
+      if (message !== undefined && !isReported) err(`Cannot be continued from here: ${message}`);
+      isReported = message !== undefined;
+    },
+  };
 }
 
 /** Returns the operations that the ledger has seen, and the undocumented paths that it knows completely. */
@@ -373,17 +400,33 @@ function createProgress({ live, err }: ProgramIo, source: RequestSource, tally: 
 }
 
 /** Returns why a comparison has failed apart from the rules: a leak, or nothing that was compared. */
-function ownFailures({ differences, counts, run }: CompareSummary): readonly string[] {
+function ownFailures({ differences, counts, run }: CompareSummary, unread: string | undefined): readonly string[] {
   const leaks = differences.filter(({ isLeak }) => isLeak).length;
   const compared = counts.equal + counts.different + counts.muted;
   return [
     ...(leaks === 0 ? [] : [`${countWords(leaks, 'leak')}: the new server shows what the old one hides`]),
-    ...(compared === 0 ? ['nothing was compared'] : []),
-    ...(run.ended === 'old server fails' || run.ended === 'new server fails'
-      ? [`the ${run.ended.replace(' fails', '')} stopped responding`]
-      : []),
+    ...(compared === 0 ? [nothingCompared(counts)] : []),
+    ...(unread === undefined ? [] : [`${unread}; what follows was not compared`]),
+    ...(run.ended === 'complete' ? [] : [endReason(run.ended)]),
   ];
 }
+
+/** Says why nothing was compared, and what to do about it. */
+function nothingCompared({ exchanges, notMadeBecause, notComparableBecause }: CompareCounts): string {
+  if (exchanges === 0) return 'nothing was compared: there were no requests to send';
+  const [because, count] = [notMadeBecause, notComparableBecause]
+    .flatMap((reasons) => Object.entries(reasons))
+    .reduce((most, one) => (one[1] > most[1] ? one : most));
+  const fix = FIXES[because];
+  return `nothing was compared: ${because} ×${count}${fix === undefined ? '' : `; ${fix}`}`;
+}
+
+const FIXES: Readonly<Record<string, string>> = {
+  'not readable': RECORDINGS,
+  'not a GET request': 'name a recording with GET requests',
+  'not in the contract': 'name a recording of the API, or add --undocumented',
+  'id without a counterpart': 'compare without --from first, with --save-ids, and name that file in --ids',
+};
 
 interface Acceptance {
   readonly owner: string;

@@ -1,6 +1,6 @@
-import { createReadStream, statSync } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { createGunzip } from 'node:zlib';
+import { createReadStream } from 'node:fs';
+import { pipeline, Readable } from 'node:stream';
+import { brotliDecompressSync, createGunzip, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib';
 import { isPlainObject, type PlainObject } from '../../lib/plain-object.ts';
 import { jsonElements } from './json-elements.ts';
 import { textLines } from './text-lines.ts';
@@ -27,75 +27,82 @@ export interface Unreadable {
   readonly unreadable: 'too large' | 'not a request';
 }
 
-/** The kinds of files that can be read. */
-export type CaptureKind = 'har' | 'json-lines' | 'access-log';
-
-/** The error for a folder or a device. The message continues after its name. */
-export class NotAFile extends Error {
-  override readonly name = 'NotAFile';
+/** The error for a file that is no recording. The message continues after its name. */
+export class NotARecording extends Error {
+  override readonly name = 'NotARecording';
 }
 
 /** The maximum size of one entry or line. */
 const MAX_ENTRY_BYTES = 32 * 1024 * 1024;
 
 /**
- * Reads a recording of any size, of which only one entry is in memory: a HAR file, an access log in the common or
- * combined format, or a log with a JSON object in each line. Files that end in `.gz` are decompressed. `apiPath` is the
+ * Reads a recording of any size, of which only one entry is in memory: a HAR file, or a log whose lines are in the common
+ * or combined format or are JSON objects. `-` is the standard input. What is compressed is decompressed. `apiPath` is the
  * path under which all addresses of the API lie; what precedes it is the server's own prefix.
  */
-export async function* readCapture(
-  file: string,
-  apiPath: string,
-  from = 0,
-): AsyncGenerator<CapturedExchange | Unreadable> {
-  const kind = await kindOfFile(file);
-  let at = 0;
-  const entries = kind === 'har' ? harEntries(chunksOf(file)) : lineEntries(chunksOf(file), kind);
-  for await (const entry of entries) {
-    at += 1;
-    // A run that continues skips what an earlier one has read.
-    if (at <= from) continue;
-    if (entry === undefined) continue;
-    if ('unreadable' in entry) yield entry;
-    else yield { ...entry, target: belowPrefix(entry.target, apiPath) };
-  }
-}
-
-async function* chunksOf(file: string): AsyncGenerator<Buffer> {
-  const stream = createReadStream(file, { highWaterMark: 256 * 1024 });
-  const source = file.endsWith('.gz') ? stream.pipe(createGunzip()) : stream;
-  stream.on('error', (error) => source.destroy(error));
+export async function* readCapture(file: string, apiPath: string): AsyncGenerator<CapturedExchange | Unreadable> {
+  let read = await withStart(file === '-' ? createReadStream('', { fd: 0 }) : createReadStream(file, CHUNKS));
+  // Logs that were rotated and archived can be compressed twice.
+  for (let layer = 0; layer < 2 && isGzip(read.start); layer += 1) read = await withStart(unzipped(read.chunks));
   try {
-    for await (const chunk of source) yield chunk as Buffer;
+    if (isUtf16(read.start)) throw new NotARecording('is in UTF-16: convert it to UTF-8');
+    const text = read.start.toString('utf8');
+    const isHar = /\.har(?:\.gz)?$/i.test(file) || /^\uFEFF?\s*\{\s*"log"\s*:\s*\{/.test(text);
+    for await (const entry of isHar ? harEntries(read.chunks) : lineEntries(read.chunks))
+      yield 'unreadable' in entry ? entry : { ...entry, target: belowPrefix(entry.target, apiPath) };
   } finally {
-    stream.destroy();
+    await read.chunks.return(undefined);
   }
 }
 
-/** Returns the kind of a file, which its beginning shows. Throws if it cannot be read. */
-async function kindOfFile(file: string): Promise<CaptureKind> {
-  const start = await beginning(file);
-  if (/\.har(?:\.gz)?$/i.test(file) || /^\uFEFF?\s*\{\s*"log"\s*:\s*\{/.test(start)) return 'har';
-  return /^\uFEFF?\s*\{/.test(start) ? 'json-lines' : 'access-log';
+const CHUNKS = { highWaterMark: 256 * 1024 };
+const START_BYTES = 4096;
+
+/** What is read, with its beginning, which shows what it is. */
+interface Started {
+  readonly start: Buffer;
+  readonly chunks: AsyncGenerator<Buffer>;
 }
 
-async function beginning(file: string): Promise<string> {
-  if (!statSync(file).isFile()) throw new NotAFile('is not a file');
-  if (file.endsWith('.gz')) {
-    for await (const chunk of chunksOf(file)) return chunk.subarray(0, 4096).toString('utf8');
-    return '';
-  }
-  const handle = await open(file, 'r');
+async function withStart(source: AsyncIterable<Buffer, undefined>): Promise<Started> {
+  const chunks = source[Symbol.asyncIterator]();
+  const first: Buffer[] = [];
+  let bytes = 0;
+  let failure: Error | undefined;
   try {
-    const buffer = Buffer.alloc(4096);
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
-    return buffer.toString('utf8', 0, bytesRead);
-  } finally {
-    await handle.close();
+    while (bytes < START_BYTES) {
+      const next = await chunks.next();
+      if (next.done === true) break;
+      first.push(next.value);
+      bytes += next.value.length;
+    }
+  } catch (error) {
+    if (bytes === 0 || !(error instanceof Error)) throw error;
+    // What precedes a damaged place can be read.
+    failure = error;
   }
+  async function* all(): AsyncGenerator<Buffer> {
+    try {
+      yield* first.splice(0);
+      if (failure !== undefined) throw failure;
+      for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) yield next.value;
+    } finally {
+      await chunks.return?.();
+    }
+  }
+  return { start: Buffer.concat(first).subarray(0, START_BYTES), chunks: all() };
 }
 
-type Entry = CapturedExchange | Unreadable | undefined;
+async function* unzipped(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  // An error of either stream ends both, and reaches the reader.
+  const gunzip = pipeline(Readable.from(chunks), createGunzip(), () => undefined);
+  for await (const chunk of gunzip) yield chunk as Buffer;
+}
+
+const isGzip = (start: Buffer) => start[0] === 0x1f && start[1] === 0x8b;
+const isUtf16 = (start: Buffer) => (start[0] === 0xff && start[1] === 0xfe) || (start[0] === 0xfe && start[1] === 0xff);
+
+type Entry = CapturedExchange | Unreadable;
 
 async function* harEntries(chunks: AsyncIterable<Buffer>): AsyncGenerator<Entry> {
   for await (const element of jsonElements(chunks, ['log', 'entries'], MAX_ENTRY_BYTES))
@@ -117,45 +124,82 @@ function harEntry(entry: PlainObject | undefined): Entry {
 function harResponse({ status, content, headers }: PlainObject): CapturedResponse | undefined {
   // Browsers write the status 0 for a request that was blocked or failed.
   if (typeof status !== 'number' || !Number.isInteger(status) || status < 100 || status > 599) return undefined;
-  const { text, encoding, mimeType, size } = isPlainObject(content) ? content : {};
-  const stated = Array.isArray(headers)
-    ? (headers as unknown[]).find((one) => isPlainObject(one) && String(one['name']).toLowerCase() === 'content-type')
-    : undefined;
-  const header = isPlainObject(stated) && typeof stated['value'] === 'string' ? stated['value'] : undefined;
-  const mediaType = header ?? (typeof mimeType === 'string' && mimeType !== '' ? mimeType : undefined);
-  // Many exporters leave the text out. A body that is certainly empty is no such case.
-  const body =
-    typeof text === 'string'
-      ? Buffer.from(text, encoding === 'base64' ? 'base64' : 'utf8')
-      : size === 0
-        ? Buffer.alloc(0)
-        : undefined;
-  return { status, mediaType, body };
+  const recorded = isPlainObject(content) ? content : {};
+  const header = (name: string): string | undefined => {
+    const found = Array.isArray(headers)
+      ? (headers as unknown[]).find((one) => isPlainObject(one) && String(one['name']).toLowerCase() === name)
+      : undefined;
+    return isPlainObject(found) && typeof found['value'] === 'string' ? found['value'] : undefined;
+  };
+  const { mimeType } = recorded;
+  const mediaType = header('content-type') ?? (typeof mimeType === 'string' && mimeType !== '' ? mimeType : undefined);
+  const hasNoBody = status === 204 || (status >= 300 && status < 400) || header('content-length') === '0';
+  return { status, mediaType, body: harBody(recorded, hasNoBody, header('content-encoding')) };
 }
 
-async function* lineEntries(chunks: AsyncIterable<Buffer>, kind: CaptureKind): AsyncGenerator<Entry> {
-  for await (const line of textLines(chunks, MAX_ENTRY_BYTES)) {
-    if (!('text' in line)) yield { unreadable: 'too large' };
-    else if (line.text.trim() === '') yield undefined;
-    else yield kind === 'json-lines' ? jsonEntry(parsed(line.text)) : logEntry(line.text);
+/** Returns the whole body. Undefined if it is missing or incomplete, because nothing can be said about it then. */
+function harBody(
+  { text, encoding, size }: PlainObject,
+  hasNoBody: boolean,
+  coding: string | undefined,
+): Buffer | undefined {
+  // Many exporters leave the text out, and some state the size 0 then.
+  if (typeof text !== 'string') return hasNoBody && (size === undefined || size === 0) ? Buffer.alloc(0) : undefined;
+  if (encoding !== 'base64') return whole(Buffer.from(text), size);
+  const bytes = Buffer.from(text, 'base64');
+  // Browsers record what they have decompressed; some proxies record what was sent.
+  const decompress = isGzip(bytes) ? gunzipSync : CODINGS[coding?.trim().toLowerCase() ?? ''];
+  if (decompress === undefined) return whole(bytes, size);
+  try {
+    return decompress(bytes, { maxOutputLength: MAX_ENTRY_BYTES });
+  } catch (error) {
+    const isCompressed = isGzip(bytes) || (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+    return isCompressed ? undefined : whole(bytes, size);
   }
 }
 
-/** The request line and the status in the common and combined log formats. */
-const LOG_LINE = /"([A-Z]{3,20}) (\/[^\s"]{0,8000}|https?:\/\/[^\s"]{1,8000}) HTTP\/\d(?:\.\d)?" (\d{3})(?:\s|$)/;
+const CODINGS: Readonly<Record<string, typeof gunzipSync>> = {
+  br: brotliDecompressSync,
+  deflate: inflateSync,
+  zstd: zstdDecompressSync as typeof gunzipSync,
+};
+
+/** Firefox cuts long bodies off, and states their whole size. */
+const whole = (body: Buffer, size: unknown) => (typeof size === 'number' && size > body.length ? undefined : body);
+
+async function* lineEntries(chunks: AsyncIterable<Buffer>): AsyncGenerator<Entry> {
+  for await (const line of textLines(chunks, MAX_ENTRY_BYTES)) {
+    if (!('text' in line)) yield { unreadable: 'too large' };
+    // Programs that log JSON write other lines, too, for example when they start.
+    else if (/^\uFEFF?\s*\{/.test(line.text)) yield jsonEntry(parsed(line.text));
+    else if (line.text.trim() !== '') yield logEntry(line.text);
+  }
+}
+
+/** The request line and, if it follows at once, the status, as in the common and combined log formats. */
+const LOG_LINE =
+  /"([A-Z]{3,20}) ((?:\/|https?:\/\/)(?:[^\s"\\]|\\(?:x[\dA-Fa-f]{2}|["\\])){0,8000})(?: HTTP\/\d(?:\.\d)?)?"(?: (\d{3})(?=\s|$))?/;
 
 function logEntry(line: string): Entry {
-  const [, method, target = '', status] = LOG_LINE.exec(line.slice(0, 20_000)) ?? [];
-  const path = pathOf(target);
-  if (method === undefined || path === undefined) return { unreadable: 'not a request' };
-  return { method, target: path, response: { status: Number(status), mediaType: undefined, body: undefined } };
+  const [, method, written = '', status] = LOG_LINE.exec(line.slice(0, 20_000)) ?? [];
+  const target = pathOf(unescaped(written));
+  if (method === undefined || target === undefined) return { unreadable: 'not a request' };
+  const response = status === undefined ? undefined : { status: Number(status), mediaType: undefined, body: undefined };
+  return { method, target, response };
 }
+
+/** Servers write bytes that would break a line as `\xHH`, and some write quotes and backslashes with a backslash. */
+const unescaped = (written: string) =>
+  written.replaceAll(/\\(?:x([\dA-Fa-f]{2})|(["\\]))/g, (_, byte: string | undefined, character: string) =>
+    byte === undefined ? encodeURIComponent(character) : `%${byte.toUpperCase()}`,
+  );
 
 /** The names under which logs have the parts of an exchange, in the order in which they are looked for. */
 const NAMES = {
-  method: ['method', 'request_method', 'http_method', 'verb'],
-  target: ['target', 'url', 'uri', 'request_uri', 'path', 'request'],
-  status: ['status', 'status_code', 'statusCode'],
+  method: ['method', 'request_method', 'http_method', 'verb', 'RequestMethod'],
+  target: ['target', 'url', 'uri', 'request_uri', 'path', 'request', 'RequestPath'],
+  query: ['query', 'args', 'query_string', 'queryString'],
+  status: ['status', 'status_code', 'statusCode', 'response_code', 'DownstreamStatus'],
   mediaType: ['contentType', 'content_type', 'mediaType', 'mimeType'],
   body: ['body', 'responseBody', 'response_body'],
 } as const;
@@ -163,6 +207,9 @@ const NAMES = {
 function jsonEntry(entry: PlainObject | undefined): Entry {
   const inner = entry === undefined ? [] : [entry, entry['request'], entry['req'], entry['response'], entry['res']];
   const objects = inner.filter(isPlainObject);
+  // Portico's own access log has neither ids nor queries, so its paths are no requests.
+  if (entry !== undefined && ['requestId', 'spanId', 'operation', 'msg'].every((name) => Object.hasOwn(entry, name)))
+    return { unreadable: 'not a request' };
   const find = (part: keyof typeof NAMES): unknown => {
     for (const name of NAMES[part])
       for (const object of objects)
@@ -171,8 +218,12 @@ function jsonEntry(entry: PlainObject | undefined): Entry {
     return undefined;
   };
   const [method, url, status, mediaType] = [find('method'), find('target'), find('status'), find('mediaType')];
+  const query = find('query');
   const [, verb, address] = typeof url === 'string' ? (/^([A-Z]{3,20}) (\S+)(?: HTTP\/\S+)?$/.exec(url) ?? []) : [];
-  const target = typeof url === 'string' ? pathOf(address ?? url) : undefined;
+  const written = typeof url === 'string' ? (address ?? url) : '';
+  // Some logs have the query apart from the path. Without it, another page would be requested.
+  const isApart = typeof query === 'string' && /^\??./.test(query) && query !== '-' && !written.includes('?');
+  const target = pathOf(isApart ? `${written}?${query.replace(/^\?/, '')}` : written);
   const word = typeof method === 'string' ? method : verb;
   if (word === undefined || target === undefined) return { unreadable: 'not a request' };
   const number = typeof status === 'string' ? Number(status) : status;
@@ -209,8 +260,10 @@ function parsed(text: string): PlainObject | undefined {
 /** Returns the path and query of an address. Returns undefined if it is neither a path nor an address of HTTP. */
 function pathOf(address: string): string | undefined {
   const path = address.startsWith('/') && !address.startsWith('//') ? address : ofUrl(address);
-  // A space or a control character cannot be sent.
-  return path === undefined || /[^\x21-\x7e]/.test(path) ? undefined : (path.split('#', 1)[0] ?? path);
+  // Bytes that are no UTF-8 cannot be restored.
+  if (path === undefined || path.includes('\uFFFD') || !path.isWellFormed()) return undefined;
+  // Some servers log characters that clients must encode.
+  return path.split('#', 1)[0]?.replaceAll(/[^\x21-\x7e]+/g, encodeURIComponent);
 }
 
 function ofUrl(address: string): string | undefined {

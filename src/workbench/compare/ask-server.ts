@@ -17,6 +17,8 @@ export interface AskedServer {
   readonly hasResponded: boolean;
   /** The number of responses in a row that could not be compared. */
   readonly failuresInARow: number;
+  /** What the last response has asked for. A long pause is longer than a comparison waits. */
+  readonly wants: 'nothing' | 'a pause' | 'a long pause';
 }
 
 /** Waits for the given time, or until the signal fires. */
@@ -33,7 +35,7 @@ export interface ServerParts {
 
 /** How often a request is repeated if the server is overloaded. */
 const MAX_ATTEMPTS = 3;
-/** The longest time that is waited for an overloaded server. If it asks for more, the exchange is not comparable. */
+/** The longest time that is waited for an overloaded server. If it asks for more, it is not asked again. */
 const MAX_WAIT_MS = 120_000;
 const FIRST_WAIT_MS = 1_000;
 
@@ -45,12 +47,26 @@ export function createAskedServer({ upstream, delayMs, clock, pause }: ServerPar
   let sent = 0;
   let failures = 0;
   let hasResponded = false;
-  /** Waits for the turn of a request. Several requests that wait get turns one after another. */
-  const turn = async (signal: AbortSignal) => {
-    const now = clock();
-    const at = Math.max(now, nextAt);
-    nextAt = at + delayMs;
-    if (at > now) await pause(at - now, signal);
+  let wants: AskedServer['wants'] = 'nothing';
+  /** A long pause remains wanted, whatever other requests get that were on their way. */
+  const want = (next: AskedServer['wants']) => (wants = wants === 'a long pause' ? wants : next);
+  let queue = Promise.resolve();
+  /** Waits for the turn of a request. Requests that wait get turns one after another, however late a pause ends. */
+  const turn = (signal: AbortSignal): Promise<void> => {
+    const before = queue;
+    const take = async () => {
+      await before;
+      let at = clock();
+      while (at < nextAt && !signal.aborted) {
+        const waitMs = nextAt - at;
+        // Until then, another response may ask for a longer pause.
+        at = nextAt;
+        await pause(waitMs, signal);
+      }
+      nextAt = Math.max(at, clock()) + delayMs;
+    };
+    queue = take();
+    return queue;
   };
   const send = async (target: string, authorization: string | undefined, signal: AbortSignal): Promise<Sent> => {
     const headers: [string, string][] = [
@@ -85,13 +101,20 @@ export function createAskedServer({ upstream, delayMs, clock, pause }: ServerPar
     for (let attempt = 1; ; attempt += 1) {
       await turn(signal);
       if (signal.aborted) return { because: 'interrupted' };
+      if (wants === 'a long pause') return { because: 'asks for a long pause' };
       const result = await send(target, authorization, signal);
-      if ('response' in result && result.waitMs === undefined) return { response: result.response };
+      if ('response' in result && result.waitMs === undefined) {
+        want('nothing');
+        return { response: result.response };
+      }
       const because = 'response' in result ? `status ${result.response.status}` : result.because;
+      want(result.waitMs === undefined ? 'nothing' : 'a pause');
       if (result.waitMs === undefined) return { because };
       const waitMs = Math.max(result.waitMs, FIRST_WAIT_MS * 2 ** (attempt - 1));
-      if (waitMs > MAX_WAIT_MS)
+      if (waitMs > MAX_WAIT_MS) {
+        want('a long pause');
         return { because: `${because}, which asks for more than ${MAX_WAIT_MS / 1000} seconds` };
+      }
       // All requests wait, not only this one.
       nextAt = Math.max(nextAt, clock() + waitMs);
       // While the circuit is open, nothing was sent that could be repeated.
@@ -112,6 +135,9 @@ export function createAskedServer({ upstream, delayMs, clock, pause }: ServerPar
     },
     get failuresInARow() {
       return failures;
+    },
+    get wants() {
+      return wants;
     },
   };
 }

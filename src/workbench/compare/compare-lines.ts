@@ -205,8 +205,12 @@ const listed = (counts: Readonly<Record<string, number>>): string =>
 
 function endWords({ ended, left }: ComparisonRun): string {
   const more = left === undefined || left === 0 ? '' : `; ${left} more requests were planned`;
-  if (ended === 'signal') return `; interrupted by a signal${more}`;
-  if (ended === 'old server fails') return `; ended because the old server stopped responding${more}`;
-  if (ended === 'new server fails') return `; ended because the new server stopped responding${more}`;
+  if (ended !== 'complete') return `; ended: ${endReason(ended)}${more}`;
   return more === '' ? '' : `${more} (--max-requests)`;
 }
+
+/** Says why a comparison ended before its source did. */
+export const endReason = (ended: ComparisonRun['ended']): string =>
+  ended === 'signal'
+    ? 'interrupted by a signal'
+    : `the ${ended.replace(' fails', ' stopped responding').replace(' asks to wait', ' asks to wait (429 or 503): continue later, with --resume')}`;

@@ -8,14 +8,17 @@ import type { TallyState } from './tally.ts';
 export interface CompareState {
   /** Identifies what is compared. A state of another comparison cannot be used. */
   readonly subject: string;
+  /** Where the source continues. */
   readonly position: unknown;
+  /** The targets that the source had supplied, but that were not counted yet. */
+  readonly unfinished: readonly string[];
   readonly tally: TallyState;
   /** What was compared, and the lists of which not all pages were seen. */
   readonly comparison: SavedComparison;
   readonly ids: readonly IdPair[];
 }
 
-const VERSION = 2;
+const VERSION = 3;
 
 /** Reads the state. Returns undefined if there is none. Throws an Error that says why it cannot be used. */
 export function readCompareState(file: string, subject: string): CompareState | undefined {

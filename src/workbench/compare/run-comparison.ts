@@ -3,7 +3,7 @@ import type { AskedServer, Pause } from './ask-server.ts';
 import type { ServerResponse, Comparator, ExchangePair } from '../../comparison/comparator.ts';
 import type { Identities } from '../../comparison/identities.ts';
 import { lastingPart } from '../../comparison/lasting-part.ts';
-import type { RequestSource, SourceRequest } from './sources/request-source.ts';
+import type { RequestSource, SourceItem, SourceRequest } from './sources/request-source.ts';
 import type { Tally } from './tally.ts';
 import { createTargetReader } from '../../comparison/targets.ts';
 
@@ -23,6 +23,8 @@ export interface ComparisonParts {
   readonly ids: Identities;
   readonly tally: Tally;
   readonly source: RequestSource;
+  /** Targets with which to begin: an earlier run has taken them from the source, but not compared them. */
+  readonly unfinished?: readonly string[] | undefined;
   readonly old: AskedServer;
   readonly new: AskedServer;
   /** The callers. What the old server sends to any of them tells a walk what else to request. */
@@ -35,8 +37,8 @@ export interface ComparisonParts {
   readonly pause: Pause;
   readonly signal: AbortSignal;
   readonly onProgress: (operation: string) => void;
-  /** Called from time to time with the state complete, so that a later run can continue. */
-  readonly onCheckpoint?: (unfinished: number) => void;
+  /** Called from time to time, and at the end, with the targets that were taken from the source but not counted yet. */
+  readonly onCheckpoint?: (unfinished: readonly string[]) => void;
 }
 
 /** How a comparison ended. */
@@ -44,19 +46,20 @@ export interface ComparisonRun {
   readonly ended: ComparisonEnd;
   /** The number of requests that were planned, but not sent. Undefined if only the end of the source would tell. */
   readonly left: number | undefined;
-  /** The number of requests that the end interrupted. */
-  readonly interrupted: number;
 }
 
 /** Why a comparison ended. */
-export type ComparisonEnd = 'complete' | 'signal' | 'old server fails' | 'new server fails';
+export type ComparisonEnd = 'complete' | 'signal' | `${'old' | 'new'} server ${'fails' | 'asks to wait'}`;
 
 /** The number of failures in a row after which a server is given up: fewer if it has never responded. */
 const MAX_FAILURES = 10;
 const FIRST_FAILURES = 3;
 
-const isGone = ({ failuresInARow, hasResponded }: AskedServer): boolean =>
-  failuresInARow >= (hasResponded ? MAX_FAILURES : FIRST_FAILURES);
+function endOf(name: 'old' | 'new', { failuresInARow, hasResponded, wants }: AskedServer): ComparisonEnd | undefined {
+  if (wants === 'a long pause') return `${name} server asks to wait`;
+  if (failuresInARow < (hasResponded ? MAX_FAILURES : FIRST_FAILURES)) return undefined;
+  return `${name} server ${wants === 'a pause' ? 'asks to wait' : 'fails'}`;
+}
 
 const CHECKPOINT_EVERY = 100;
 /** The maximum number of requests that wait until the counterparts of their ids are known. */
@@ -66,26 +69,54 @@ const MAX_POSTPONED = 10_000;
 export async function runComparison(parts: ComparisonParts): Promise<ComparisonRun> {
   const { source, tally, comparator, signal, concurrency } = parts;
   const compareOne = createTargetComparison(parts);
+  const begin = (parts.unfinished ?? []).map((target): SourceRequest => ({ method: 'GET', target }));
+  const inWork = new Set<SourceRequest>();
+  const interrupted: SourceRequest[] = [];
   let active = 0;
   let done = 0;
-  let interrupted = 0;
   let isOver = false;
   let wake: (() => void) | undefined;
-  const given = (): ComparisonEnd | undefined => {
-    if (signal.aborted) return 'signal';
-    if (isGone(parts.old)) return 'old server fails';
-    return isGone(parts.new) ? 'new server fails' : undefined;
-  };
+  const given = () => (signal.aborted ? 'signal' : (endOf('old', parts.old) ?? endOf('new', parts.new)));
   const postponed: SourceRequest[] = [];
   const tried = new WeakSet<SourceRequest>();
   const compareItem = async (request: SourceRequest): Promise<void> => {
     const result = await compareOne(request);
-    if (result === 'interrupted') interrupted += 1;
-    if (result !== 'unknown id') return;
+    // From here on, nothing waits, so that a checkpoint contains a request either as counted or as unfinished.
+    inWork.delete(request);
+    if (typeof result === 'function') return result();
+    if (result === 'interrupted') return void interrupted.push(request);
     if (tried.has(request) || postponed.length >= MAX_POSTPONED)
       return tally.notMade('id without a counterpart', parts.callers.length);
     tried.add(request);
     postponed.push(request);
+  };
+  const unfinished = () => [...begin, ...inWork, ...interrupted, ...postponed].map(({ target }) => target);
+  let isTaking = false;
+  let isCheckpointDue = false;
+  const checkpoint = () => {
+    // The source may have counted an item that has not arrived here yet.
+    if (!isCheckpointDue || isTaking) return;
+    isCheckpointDue = false;
+    parts.onCheckpoint?.(unfinished());
+  };
+  let lastTaken: Promise<unknown> = Promise.resolve();
+  /** Takes the next item, after those that others are taking, so that there are moments for checkpoints. */
+  const take = (): Promise<SourceItem | undefined> => {
+    const before = lastTaken;
+    const taken = async () => {
+      await before;
+      isTaking = true;
+      // What could not be translated waits until nothing else can show the counterparts of its ids.
+      const item = begin.shift() ?? (await source.next()) ?? (active === 1 ? postponed.shift() : undefined);
+      isTaking = false;
+      if (item !== undefined && 'notMade' in item) tally.notMade(item.notMade, parts.callers.length);
+      else if (item !== undefined) inWork.add(item);
+      checkpoint();
+      return item;
+    };
+    const item = taken();
+    lastTaken = item;
+    return item;
   };
   let end: ComparisonEnd | undefined;
   const worker = async (): Promise<void> => {
@@ -94,8 +125,7 @@ export async function runComparison(parts: ComparisonParts): Promise<ComparisonR
       if (end !== undefined || isOver) return;
       // An item is taken and counted before another worker can take the next one.
       active += 1;
-      // What could not be translated waits until nothing else can show the counterparts of its ids.
-      const item = (await source.next()) ?? (active === 1 ? postponed.shift() : undefined);
+      const item = await take();
       if (item === undefined) {
         active -= 1;
         if (active === 0) {
@@ -114,8 +144,7 @@ export async function runComparison(parts: ComparisonParts): Promise<ComparisonR
         continue;
       }
       try {
-        if ('notMade' in item) tally.notMade(item.notMade, parts.callers.length);
-        else await compareItem(item);
+        if (!('notMade' in item)) await compareItem(item);
       } finally {
         active -= 1;
         const woken = wake;
@@ -123,18 +152,19 @@ export async function runComparison(parts: ComparisonParts): Promise<ComparisonR
         woken?.();
       }
       done += 1;
-      if (done % CHECKPOINT_EVERY === 0) parts.onCheckpoint?.(active);
+      if (done % CHECKPOINT_EVERY === 0) isCheckpointDue = true;
+      checkpoint();
     }
   };
   await Promise.all(Array.from({ length: concurrency }, worker));
   // A run that continues judges whole lists itself, and counts itself what was not sent.
-  parts.onCheckpoint?.(interrupted);
+  parts.onCheckpoint?.(unfinished());
   const left = source.left();
-  const unsent = (left ?? 0) + interrupted + postponed.length;
+  const unsent = (left ?? 0) + unfinished().length;
   if (unsent > 0) tally.notMade('planned, but not sent', unsent * parts.callers.length);
   for (const late of [...comparator.settle(), ...comparator.refuted()]) tally.takeLate(late);
   await source.close();
-  return { ended: end ?? 'complete', left, interrupted };
+  return { ended: end ?? 'complete', left };
 }
 
 /** The responses of both servers to one caller. */
@@ -163,23 +193,25 @@ function createTargetComparison(parts: ComparisonParts) {
     return { caller, old: old.response, new: next.response };
   };
 
-  /** Compares the responses to a request for all callers, unless it is interrupted or contains an unknown id. */
-  return async (request: SourceRequest): Promise<'done' | 'interrupted' | 'unknown id'> => {
+  /**
+   * Compares the responses to a request for all callers, unless it is interrupted or contains an unknown id. Returns a
+   * function that counts the results.
+   */
+  return async (request: SourceRequest): Promise<(() => void) | 'interrupted' | 'unknown id'> => {
     const { operation, parameters, toNew } = read(request.target);
     parts.onProgress(operation?.id ?? 'undocumented paths');
     const newTarget = toNew(ids);
     if (newTarget === undefined) return 'unknown id';
-    if (operation === undefined && !parts.undocumented) {
-      tally.notMade('not in the contract', callers.length);
-      return 'done';
-    }
+    if (operation === undefined && !parts.undocumented)
+      return () => tally.notMade('not in the contract', callers.length);
     const targets = { target: request.target, newTarget };
     const asked: AskedPair[] = [];
+    const counts: (() => void)[] = [];
     for (const caller of callers) {
       const pair = await askBoth(targets, caller, false);
       if ('because' in pair) {
-        if (signal.aborted && asked.length === 0 && caller === callers[0]) return 'interrupted';
-        tally.notComparable(operation?.id, pair.because);
+        if (signal.aborted) return 'interrupted';
+        counts.push(() => tally.notComparable(operation?.id, pair.because));
         continue;
       }
       asked.push(pair);
@@ -203,19 +235,25 @@ function createTargetComparison(parts: ComparisonParts) {
       });
       const first = comparator.compare(exchange(pair));
       if (first.outcome !== 'different' || askAgainAfterMs === undefined) {
-        first.accept();
-        tally.take(first, false);
+        counts.push(() => {
+          first.accept();
+          tally.take(first, false);
+        });
         continue;
       }
       await pause(askAgainAfterMs, signal);
-      const again = signal.aborted ? undefined : await askBoth(targets, pair.caller, true);
+      const again = await askBoth(targets, pair.caller, true);
+      if ('because' in again && signal.aborted) return 'interrupted';
       // If the servers cannot be asked again, the difference that was seen counts.
-      const second = again === undefined || 'because' in again ? undefined : comparator.compare(exchange(again));
-      const result = second === undefined ? first : lastingPart(first, second);
-      result.accept();
-      tally.take(result, result.outcome !== 'different');
+      const result = 'because' in again ? first : lastingPart(first, comparator.compare(exchange(again)));
+      counts.push(() => {
+        result.accept();
+        tally.take(result, result.outcome !== 'different');
+      });
     }
-    for (const late of comparator.refuted()) tally.takeLate(late);
-    return 'done';
+    return () => {
+      for (const count of counts) count();
+      for (const late of comparator.refuted()) tally.takeLate(late);
+    };
   };
 }

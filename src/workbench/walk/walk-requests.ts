@@ -55,25 +55,34 @@ export interface KnownIds {
   learn(text: string): boolean;
   /** Returns the ids of one kind, starting with those from the command line. */
   of(kind: string): readonly string[];
+  /** Returns the ids as plain data, from which a later walk continues. */
+  save(): SavedIds;
 }
+
+/** Known ids as plain data: the kinds with the ids that are preferred, and with the others. */
+export type SavedIds = readonly (readonly (readonly [kind: string, ids: readonly string[]])[])[];
 
 /** The maximum number of stored ids of one kind. */
 const MAX_IDS = 200;
 
-/** Creates the store of known ids, starting with those from the command line. */
+/** Creates the store of known ids, starting with those from the command line and those that an earlier walk has saved. */
 export function createKnownIds(
   configured: ReadonlyMap<string, readonly string[]>,
   { discoverIds }: Pick<Exploration, 'discoverIds'>,
+  saved: SavedIds = [],
 ): KnownIds {
   const preferred = new Map<string, Set<string>>();
   const others = new Map<string, Set<string>>();
   for (const [kind, ids] of configured) add(preferred, kind, ids);
+  for (const [at, store] of [preferred, others].entries())
+    for (const [kind, ids] of saved[at] ?? []) add(store, kind, ids);
   return {
     learn: (text) =>
       discoverIds(text)
         .map(({ parameter, id, isPreferred }) => add(isPreferred ? preferred : others, parameter, [id]))
         .some(Boolean),
     of: (kind) => [...new Set([...(preferred.get(kind) ?? []), ...(others.get(kind) ?? [])])],
+    save: () => [preferred, others].map((store) => Array.from(store, ([kind, ids]) => [kind, [...ids]] as const)),
   };
 }
 

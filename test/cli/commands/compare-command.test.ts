@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PROGRAM } from '../../../src/cli/commands.ts';
@@ -247,12 +248,12 @@ describe('portico compare', () => {
     [['http://a.example', 'http://b.example', '--accept-repairs'], 'requires --owner'],
     [['http://a.example', 'http://b.example', '--old-zone', 'Mars/Town'], 'must be a time zone'],
     [['http://a.example', 'http://b.example', '--from', 'none.log'], 'none.log does not exist'],
-    [['http://a.example', 'http://b.example', '--from', '.'], '. is not a file'],
+    [['http://a.example', 'http://b.example', '--from', '.'], '. cannot be read: it is a folder'],
     [['http://a.example', 'http://b.example', '--ids', 'none.csv'], 'none.csv cannot be read'],
   ])('rejects %j', async (args, message) => {
     const { code, err } = await compare(args, { PORTICO_PASSWORD: 'secret-password' });
     expect([code, err.includes(message)]).toEqual([
-      message.includes('must begin') || /credentials|exist|read|is not a file/.test(message) ? 1 : 2,
+      message.includes('must begin') || /credentials|exist|read/.test(message) ? 1 : 2,
       true,
     ]);
     expect(err).not.toMatch(/secret-password|u:p/);
@@ -305,7 +306,33 @@ describe('portico compare', () => {
   it('fails if nothing could be compared', async () => {
     const { code, err } = await compare(['http://127.0.0.1:9', 'http://127.0.0.1:9', ...QUICK]);
     expect(code).toBe(1);
-    expect(err).toContain('nothing was compared');
+    expect(err).toContain('nothing was compared: old server: connection refused ×');
+  });
+
+  it('says what to do if nothing in a recording can be compared', async () => {
+    writeFileSync(join(folder, 'notes.txt'), 'hello\n');
+    const { code, err } = await compare([old.url, old.url, '--from', 'notes.txt']);
+    expect(code).toBe(1);
+    expect(err).toContain('nothing was compared: not readable ×1; name a HAR file');
+  });
+
+  it('reports what was compared before a recording ends too early, and fails', async () => {
+    const lines = Array.from({ length: 40 }, (_, at) => `"GET /services/v2/question.json?page=${at} HTTP/1.1" 200 5`);
+    const whole = gzipSync(lines.join('\n'));
+    writeFileSync(join(folder, 'cut.log.gz'), whole.subarray(0, whole.length - 30));
+    const { code, out, err } = await compare([old.url, old.url, '--from', 'cut.log.gz', ...QUICK]);
+    expect(code).toBe(1);
+    expect(err).toContain('failed: cut.log.gz is incomplete or damaged; what follows was not compared');
+    expect(out).toMatch(/equal +[1-9]/);
+  });
+
+  it('says at once that it could not be continued', async () => {
+    writeFileSync(join(folder, 'a-file'), '');
+    const before = old.url;
+    const { code, err } = await compare([before, before, ...QUICK, '--resume', 'a-file/state.json']);
+    expect(code).toBe(1);
+    expect(err).toContain('a-file/state.json cannot be written');
+    expect(err).not.toContain('Comparing');
   });
 });
 
@@ -349,6 +376,12 @@ describe('portico check --from', () => {
     });
     writeFileSync(join(folder, 'half.har'), '{"log":{"entries":[{"request":');
     expect((await compare(['--from', 'half.har'], {}, 'check')).err).toContain('half.har ends too early');
+    const text = JSON.stringify({ log: { entries: [entry('/services/v2/question.json', { text: '{}' })] } });
+    writeFileSync(join(folder, 'cut.har'), text.replace(/\]\}\}$/, ',{"request":'));
+    const cut = await compare(['--from', 'cut.har'], {}, 'check');
+    expect([cut.code, cut.out]).toEqual([1, expect.stringContaining('Checked 1 response of 1 exchange.')]);
+    expect(cut.err).toContain('cut.har ends too early; what follows was not checked');
+    expect(empty.err).toContain('no body recorded ×1; record the bodies as well');
     expect((await compare(['--from', 'nothing.har'], {}, 'check')).err).toContain('nothing.har does not exist');
     expect((await compare(['--from', 'half.har', '--delay', '5'], {}, 'check')).err).toContain(
       '--delay cannot be combined with --from',

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { jsonElements, JsonElementsError } from '../../../src/workbench/captures/json-elements.ts';
 import { readCapture } from '../../../src/workbench/captures/read-capture.ts';
@@ -15,10 +15,10 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   return found;
 }
 
-async function entriesOf(name: string, content: string | Buffer, from = 0) {
+async function entriesOf(name: string, content: string | Buffer) {
   const file = join(folder, name);
   writeFileSync(file, content);
-  return all(readCapture(file, '/services/v2/', from));
+  return all(readCapture(file, '/services/v2/'));
 }
 
 async function* inChunks(text: string, size: number): AsyncGenerator<Buffer> {
@@ -67,18 +67,35 @@ describe('a HAR file', () => {
     ]);
   });
 
-  it('may be compressed', async () => {
-    const found = await entriesOf('c.har.gz', gzipSync(har(entry('http://x/services/v2/idea.json'))));
-    expect(found).toHaveLength(1);
+  it('may be compressed, also twice, whatever its name', async () => {
+    const bytes = gzipSync(har(entry('http://x/services/v2/idea.json')));
+    expect(await entriesOf('c.har.gz', bytes)).toHaveLength(1);
+    expect(await entriesOf('c.har', gzipSync(bytes))).toHaveLength(1);
   });
 
-  it('is continued after the entries that were read earlier', async () => {
+  it('says nothing about bodies that are incomplete or were left out', async () => {
+    const text = '{"a":1}';
+    const compressed = (bytes: Buffer, coding: string) => ({
+      headers: [{ name: 'Content-Encoding', value: coding }],
+      content: { size: 7, text: bytes.toString('base64'), encoding: 'base64' },
+    });
     const found = await entriesOf(
-      'd.har',
-      har(...[1, 2, 3].map((page) => entry(`http://x/services/v2/idea.json?page=${page}`))),
-      2,
+      'bodies.har',
+      har(
+        ...[
+          { content: { size: 900, text } },
+          { content: { size: 0 } },
+          { content: { size: 0 }, status: 204 },
+          compressed(gzipSync(text), 'gzip'),
+          compressed(gzipSync(text).subarray(0, 12), 'gzip'),
+          compressed(brotliCompressSync(text), 'br'),
+          // Browsers keep the header, although they record what they have decompressed.
+          compressed(Buffer.from(text), 'br'),
+        ].map((more) => entry('http://x/services/v2/idea.json', more)),
+      ),
     );
-    expect(found.map((one) => 'target' in one && one.target)).toEqual(['/services/v2/idea.json?page=3']);
+    const bodies = found.map((one) => ('response' in one ? one.response?.body?.toString() : one));
+    expect(bodies).toEqual([undefined, undefined, '', text, undefined, text, text]);
   });
 });
 
@@ -129,6 +146,70 @@ describe('an access log', () => {
       },
       { unreadable: 'not a request' },
     ]);
+  });
+
+  const targetsOf = async (name: string, lines: readonly string[]) =>
+    (await entriesOf(name, lines.join('\n'))).map((one) => ('target' in one ? one.target : one.unreadable));
+
+  it('may have the request anywhere in the line', async () => {
+    const found = await targetsOf('proxies.log', [
+      'haproxy[1]: 10.0.1.2:33317 [x] in s/srv1 10/0/30/69/109 200 2750 - - ---- 1/1/1/1/0 0/0 "GET /services/v2/a.json HTTP/1.1"',
+      'https 2026-07-02T22:23:00Z app/lb/5 10.0.0.1:80 0.1 200 200 0 57 "GET https://www.example.com:443/services/v2/b.json HTTP/1.1" "curl"',
+      '10.0.0.1 - - [x] "GET /services/v2/c.json" -',
+    ]);
+    expect(found).toEqual(['/services/v2/a.json', '/services/v2/b.json', '/services/v2/c.json']);
+  });
+
+  it('has escaped characters, which are encoded as in a request', async () => {
+    const found = await targetsOf('escapes.log', [
+      String.raw`- "GET /services/v2/idea.json?q=\x22caf\xC3\xA9\x22 HTTP/1.1" 200`,
+      String.raw`- "GET /services/v2/idea.json?q=\"a\\b\" HTTP/1.1" 200`,
+      '- "GET /services/v2/idea.json?q=café HTTP/1.1" 200',
+      String.raw`- "GET /services/v2/idea.json?q=a\tb HTTP/1.1" 200`,
+    ]);
+    expect(found).toEqual([
+      '/services/v2/idea.json?q=%22caf%C3%A9%22',
+      '/services/v2/idea.json?q=%22a%5Cb%22',
+      '/services/v2/idea.json?q=caf%C3%A9',
+      'not a request',
+    ]);
+    const broken = Buffer.concat([Buffer.from('- "GET /services/v2/'), Buffer.from([0xe9]), Buffer.from('" 200')]);
+    expect(await entriesOf('latin1.log', broken)).toEqual([{ unreadable: 'not a request' }]);
+  });
+
+  it('may have JSON objects and other lines, and the query apart from the path', async () => {
+    const found = await targetsOf('mixed.log', [
+      'starting version 1',
+      '{"request_method":"GET","uri":"/services/v2/idea.json","args":"page=2"}',
+      '{"RequestMethod":"GET","RequestPath":"/services/v2/idea.json?page=3","DownstreamStatus":200}',
+      '{"method":"GET","path":"/services/v2/idea.json","query":"-"}',
+    ]);
+    expect(found).toEqual([
+      'not a request',
+      ...['?page=2', '?page=3', ''].map((query) => `/services/v2/idea.json${query}`),
+    ]);
+  });
+
+  it('is not Portico’s own log, which has neither ids nor queries', async () => {
+    const line =
+      '{"level":"info","requestId":"r","traceId":"t","spanId":"s","operation":"getIdea","method":"GET","path":"/services/v2/idea/{id}.json","status":200,"msg":"request"}';
+    expect(await targetsOf('portico.log', [line])).toEqual(['not a request']);
+  });
+
+  it('must be in UTF-8', async () => {
+    await expect(entriesOf('wide.log', Buffer.from('\uFEFF"GET /services/v2/a.json"', 'utf16le'))).rejects.toThrow(
+      'is in UTF-16: convert it to UTF-8',
+    );
+  });
+
+  it('is read up to a damaged place', async () => {
+    const lines = Array.from({ length: 500 }, (_, at) => `"GET /services/v2/idea.json?page=${at} HTTP/1.1" 200\n`);
+    const whole = gzipSync(lines.join(''));
+    const file = join(folder, 'cut.log.gz');
+    writeFileSync(file, whole.subarray(0, whole.length / 2));
+    const entries = readCapture(file, '/services/v2/');
+    expect((await entries.next()).value).toMatchObject({ target: '/services/v2/idea.json?page=0' });
+    await expect(all(entries)).rejects.toThrow('unexpected end of file');
   });
 
   it('may have a JSON object in each line, with bodies', async () => {

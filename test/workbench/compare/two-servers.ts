@@ -13,6 +13,7 @@ import { zoneClock } from '../../../src/comparison/dates.ts';
 import { createIdentities, type Identities, type IdMode } from '../../../src/comparison/identities.ts';
 import { createNoise, type NoiseRule } from '../../../src/comparison/noise.ts';
 import { type Caller, type ComparisonParts, runComparison } from '../../../src/workbench/compare/run-comparison.ts';
+import type { CompareState } from '../../../src/workbench/compare/resume.ts';
 import type { RequestSource } from '../../../src/workbench/compare/sources/request-source.ts';
 import { createTally } from '../../../src/workbench/compare/tally.ts';
 import { createTargetReader } from '../../../src/comparison/targets.ts';
@@ -92,21 +93,26 @@ export const tallyOf = (saved?: Parameters<typeof createTally>[1]) =>
     saved,
   );
 
+/** What an interrupted comparison in a test leaves. */
+export type SavedRun = Omit<CompareState, 'subject' | 'ids'>;
+
 /** Compares two servers over sockets, and returns what was found. */
 export async function compareAt(
   urls: { readonly old: string; readonly new: string },
   source: RequestSource,
   setUp: SetUp &
-    Partial<
-      Pick<ComparisonParts, 'callers' | 'concurrency' | 'askAgainAfterMs' | 'undocumented' | 'signal' | 'onCheckpoint'>
-    > & {
+    Partial<Pick<ComparisonParts, 'callers' | 'concurrency' | 'askAgainAfterMs' | 'undocumented' | 'signal'>> & {
+      readonly saved?: SavedRun | undefined;
+      readonly onCheckpoint?: (saved: SavedRun) => void;
       readonly pause?: Pause;
       readonly clock?: () => number;
       readonly delayMs?: number;
     } = {},
 ) {
   const { comparator, ids, noise } = comparatorFor(urls, setUp);
-  const tally = tallyOf();
+  const { saved, onCheckpoint } = setUp;
+  if (saved !== undefined) comparator.restore(saved.comparison);
+  const tally = tallyOf(saved?.tally);
   const pause: Pause = setUp.pause ?? (() => Promise.resolve());
   const clock = setUp.clock ?? (() => TEST_NOW);
   const upstreams = [urls.old, urls.new].map((url) => {
@@ -132,7 +138,9 @@ export async function compareAt(
     pause,
     signal: setUp.signal ?? new AbortController().signal,
     onProgress: () => undefined,
-    ...(setUp.onCheckpoint !== undefined && { onCheckpoint: setUp.onCheckpoint }),
+    unfinished: saved?.unfinished,
+    onCheckpoint: (unfinished) =>
+      onCheckpoint?.({ position: source.position(), unfinished, tally: tally.save(), comparison: comparator.save() }),
   });
   await Promise.all(upstreams.map((upstream) => upstream.close(0)));
   return {

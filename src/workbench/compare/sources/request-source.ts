@@ -19,8 +19,8 @@ export interface RequestSource {
   learn(request: SourceRequest, response: ServerResponse): void;
   /** The number of requests that are known to follow. Undefined if only the end of the source would tell. */
   left(): number | undefined;
-  /** Returns what a later run needs to continue here. The last `unfinished` items have not been compared. */
-  position(unfinished: number): unknown;
+  /** Returns what a later run needs to continue after the last item that was taken. */
+  position(): unknown;
   /** Returns the operations without a request, with the path parameters for which no id is known, if the source plans them. */
   notWalked?(): readonly { readonly operation: string; readonly missing: readonly string[] }[];
   close(): Promise<void>;

@@ -1,7 +1,14 @@
 import { type Exploration, RANK } from '../../../engine/contract/exploration.ts';
 import type { Operation } from '../../../engine/model/operation.ts';
 import { DEFAULT_JSON_LIMITS, parseBounded, parsedValue } from '../../../lib/bounded-json.ts';
-import { createKnownIds, firstRequests, missingIds, type WalkRequest } from '../../walk/walk-requests.ts';
+import { isPlainObject } from '../../../lib/plain-object.ts';
+import {
+  createKnownIds,
+  firstRequests,
+  missingIds,
+  type SavedIds,
+  type WalkRequest,
+} from '../../walk/walk-requests.ts';
 import type { RequestSource } from './request-source.ts';
 
 /** The parts of a walk that decide what it requests. */
@@ -20,17 +27,25 @@ interface WalkSourceParts {
 /** The maximum number of pages requested from one list. */
 const MAX_PAGES = 1_000;
 
+/** A walk that was interrupted, as plain data. */
+interface SavedWalk {
+  readonly requested: readonly WalkRequest[];
+  readonly waiting: readonly WalkRequest[];
+  readonly further: readonly string[];
+  readonly varied: readonly string[];
+  readonly ids: SavedIds;
+}
+
 /** Walks the contract as `portico check --against` does, from the responses of the old server. */
 export function createWalkSource(parts: WalkSourceParts, saved?: unknown): RequestSource {
+  const before = isWalk(saved) ? saved : undefined;
   const operations = parts.operations.filter(({ method }) => method === 'GET');
-  const ids = createKnownIds(parts.ids, parts.exploration);
-  const waiting: WalkRequest[] = [];
-  const known = new Set<string>(isTargets(saved) ? saved : []);
-  const requested = new Map<string, WalkRequest>();
-  const varied = new Set<string>();
-  const asked = new Set<string>();
-  let sent = known.size;
-  const further = (parts.targets ?? []).filter((target) => !known.has(target));
+  const ids = createKnownIds(parts.ids, parts.exploration, before?.ids);
+  const waiting = [...(before?.waiting ?? [])];
+  const requested = new Map(before?.requested.map((request) => [request.target, request]));
+  const known = new Set([...waiting.map(({ target }) => target), ...requested.keys()]);
+  const varied = new Set(before?.varied);
+  const further = [...(before?.further ?? parts.targets ?? [])];
   const add = (request: WalkRequest) => {
     if (known.has(request.target)) return;
     known.add(request.target);
@@ -41,13 +56,11 @@ export function createWalkSource(parts: WalkSourceParts, saved?: unknown): Reque
   plan();
   return {
     next() {
-      const request = sent >= parts.maxRequests ? undefined : waiting.shift();
+      const request = requested.size >= parts.maxRequests ? undefined : waiting.shift();
       if (request === undefined) {
         const target = further.shift();
         return Promise.resolve(target === undefined ? undefined : { method: 'GET', target });
       }
-      sent += 1;
-      asked.add(request.operation);
       requested.set(request.target, request);
       return Promise.resolve({ method: 'GET', target: request.target });
     },
@@ -69,15 +82,23 @@ export function createWalkSource(parts: WalkSourceParts, saved?: unknown): Reque
       for (let page = first; page < first + count; page += 1) put(`page=${page}`, RANK.pages);
     },
     left: () => waiting.length + further.length,
-    // A walk that continues requests the first pages again, because their ids lead to the others.
-    position: () => [...known].filter((target) => target.includes('?')).slice(0, parts.maxRequests),
-    notWalked: () =>
-      operations
+    position: (): SavedWalk => ({
+      requested: [...requested.values()],
+      waiting,
+      further,
+      varied: [...varied],
+      ids: ids.save(),
+    }),
+    notWalked() {
+      const asked = new Set(Array.from(requested.values(), ({ operation }) => operation));
+      return operations
         .filter(({ id }) => !asked.has(id))
-        .map((operation) => ({ operation: operation.id, missing: missingIds(operation, ids) })),
+        .map((operation) => ({ operation: operation.id, missing: missingIds(operation, ids) }));
+    },
     close: () => Promise.resolve(),
   };
 }
 
-const isTargets = (saved: unknown): saved is readonly string[] =>
-  Array.isArray(saved) && saved.every((one) => typeof one === 'string');
+const isWalk = (saved: unknown): saved is SavedWalk =>
+  isPlainObject(saved) &&
+  ['requested', 'waiting', 'further', 'varied', 'ids'].every((name) => Array.isArray(saved[name]));

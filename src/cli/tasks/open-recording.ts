@@ -1,0 +1,54 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { StartFault } from '../../engine/model/fault.ts';
+import { fileReason } from '../../lib/file-reason.ts';
+import { JsonElementsError } from '../../workbench/captures/json-elements.ts';
+import {
+  type CapturedExchange,
+  NotARecording,
+  readCapture,
+  type Unreadable,
+} from '../../workbench/captures/read-capture.ts';
+import type { ProgramIo } from '../program.ts';
+
+export const RECORDINGS =
+  'name a HAR file, an access log in the common or combined format, or a log with a JSON object in each line';
+
+/** A recording that is read. */
+interface OpenRecording {
+  readonly entries: AsyncGenerator<CapturedExchange | Unreadable>;
+  /** Returns why the recording could not be read to its end. What precedes the damaged place counts. */
+  failure(): string | undefined;
+}
+
+/** Opens the recording that `--from` names; `-` is the standard input. Nothing is read yet. */
+export function openRecording(name: string, { cwd }: Pick<ProgramIo, 'cwd'>, apiPath: string): OpenRecording {
+  const file = name === '-' ? name : resolve(cwd, name);
+  if (file !== '-' && !existsSync(file)) throw recordingFault(`${name} does not exist`);
+  let failure: string | undefined;
+  async function* untilDamaged(): OpenRecording['entries'] {
+    let isBegun = false;
+    try {
+      for await (const entry of readCapture(file, apiPath)) {
+        isBegun = true;
+        yield entry;
+      }
+    } catch (error) {
+      const reason = reasonOf(error);
+      if (reason === undefined) throw error;
+      if (!isBegun) throw recordingFault(`${name} ${reason}`);
+      failure = `${name} ${reason}`;
+    }
+  }
+  return { entries: untilDamaged(), failure: () => failure };
+}
+
+const recordingFault = (message: string) =>
+  new StartFault([{ source: '--from', pointer: '', message, suggestion: RECORDINGS }]);
+
+/** Returns why a recording cannot be read if it is due to the file. */
+function reasonOf(error: unknown): string | undefined {
+  if (error instanceof JsonElementsError || error instanceof NotARecording) return error.message;
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  return String(error.code).startsWith('Z_') ? 'is incomplete or damaged' : `cannot be read: ${fileReason(error)}`;
+}
