@@ -605,8 +605,8 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/features/deprecation/deprecated-entries.ts',
-    find: 'to > (longest?.until ?? 0) && !isRevoked(id)',
-    replace: 'to > (longest?.until ?? 0)',
+    find: 'now < to && !isRevoked(id)',
+    replace: 'now < to',
     test: 'test/features/deprecation/deprecation.test.ts',
     why: 'a brown-out goes on although an operator has revoked it',
   },

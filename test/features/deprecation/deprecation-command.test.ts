@@ -30,7 +30,9 @@ describe('portico deprecation', () => {
     const [tag = ''] = (await command('caller', 'alice')).out.split(',');
     const { code, out, err } = await command();
     expect([code, err]).toEqual([0, '']);
-    expect(out).toContain('listIdeas: deprecated, since 2020-01-01T00:00:00Z, sunset 2999-01-01T00:00:00Z; 1 request of 1 caller');
+    expect(out).toContain(
+      'listIdeas: deprecated, since 2020-01-01T00:00:00Z, sunset 2999-01-01T00:00:00Z; 1 request of 1 caller',
+    );
     expect(out).toMatch(/^ {2}brown-out [0-9a-f]{10} {2}2998-01-01T00:00:00Z to 2998-01-02T00:00:00Z {2}scheduled$/m);
     expect(out).toMatch(new RegExp(`^listIdeas +operation +${tag} +1 +\\d{4}-`, 'm'));
     const json = JSON.parse((await command('list', '--format', 'json')).out) as object;
