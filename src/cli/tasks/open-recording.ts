@@ -22,9 +22,13 @@ interface OpenRecording {
 }
 
 /** Opens the recording that `--from` names; `-` is the standard input. Nothing is read yet. */
-export function openRecording(name: string, { cwd }: Pick<ProgramIo, 'cwd'>, apiPath: string): OpenRecording {
-  const file = name === '-' ? name : resolve(cwd, name);
-  if (file !== '-' && !existsSync(file)) throw recordingFault(`${name} does not exist`);
+export function openRecording(
+  name: string,
+  { cwd, stdin }: Pick<ProgramIo, 'cwd' | 'stdin'>,
+  apiPath: string,
+): OpenRecording {
+  const file = name === '-' ? (stdin as AsyncIterable<Buffer, undefined>) : resolve(cwd, name);
+  if (typeof file === 'string' && !existsSync(file)) throw recordingFault(`${name} does not exist`);
   let failure: string | undefined;
   async function* untilDamaged(): OpenRecording['entries'] {
     let isBegun = false;

@@ -37,17 +37,21 @@ const MAX_ENTRY_BYTES = 32 * 1024 * 1024;
 
 /**
  * Reads a recording of any size, of which only one entry is in memory: a HAR file, or a log whose lines are in the common
- * or combined format or are JSON objects. `-` is the standard input. What is compressed is decompressed. `apiPath` is the
+ * or combined format or are JSON objects. It may also be a stream. What is compressed is decompressed. `apiPath` is the
  * path under which all addresses of the API lie; what precedes it is the server's own prefix.
  */
-export async function* readCapture(file: string, apiPath: string): AsyncGenerator<CapturedExchange | Unreadable> {
-  let read = await withStart(file === '-' ? createReadStream('', { fd: 0 }) : createReadStream(file, CHUNKS));
+export async function* readCapture(
+  file: string | AsyncIterable<Buffer, undefined>,
+  apiPath: string,
+): AsyncGenerator<CapturedExchange | Unreadable> {
+  let read = await withStart(typeof file === 'string' ? createReadStream(file, CHUNKS) : file);
   // Logs that were rotated and archived can be compressed twice.
   for (let layer = 0; layer < 2 && isGzip(read.start); layer += 1) read = await withStart(unzipped(read.chunks));
   try {
     if (isUtf16(read.start)) throw new NotARecording('is in UTF-16: convert it to UTF-8');
     const text = read.start.toString('utf8');
-    const isHar = /\.har(?:\.gz)?$/i.test(file) || /^\uFEFF?\s*\{\s*"log"\s*:\s*\{/.test(text);
+    const isHar =
+      (typeof file === 'string' && /\.har(?:\.gz)?$/i.test(file)) || /^\uFEFF?\s*\{\s*"log"\s*:\s*\{/.test(text);
     for await (const entry of isHar ? harEntries(read.chunks) : lineEntries(read.chunks))
       yield 'unreadable' in entry ? entry : { ...entry, target: belowPrefix(entry.target, apiPath) };
   } finally {

@@ -41,12 +41,17 @@ afterAll(async () => {
   await next.close();
 });
 
-async function compare(args: readonly string[], env: Record<string, string> = {}, command = 'compare') {
+async function compare(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  command = 'compare',
+  stdin: readonly Buffer[] = [Buffer.alloc(0)],
+) {
   const text = { out: '', err: '' };
   const code = await runProgram(PROGRAM, [command, ...args], {
     out: (line) => void (text.out += `${line}\n`),
     err: (line) => void (text.err += `${line}\n`),
-    stdin: Readable.from(['']),
+    stdin: Readable.from(stdin),
     env: { P_admin: 'admin', P_bob: 'bob', ...env },
     cwd: folder,
   });
@@ -353,7 +358,11 @@ describe('portico check --from', () => {
       entry('/about.html', { text: '' }),
     ];
     writeFileSync(join(folder, 'capture.har'), JSON.stringify({ log: { entries } }));
-    const { code, out, err } = await compare(['--from', 'capture.har', '--fail-on', 'missing'], {}, 'check');
+    const piped = readFileSync(join(folder, 'capture.har'));
+    const args = ['--fail-on', 'missing', '--from'];
+    const { code, out, err } = await compare([...args, 'capture.har'], {}, 'check');
+    const parts = [piped.subarray(0, 5), piped.subarray(5)];
+    expect(await compare([...args, '-'], {}, 'check', parts)).toEqual({ code, out, err });
     expect(out).toContain('Checked 2 responses of 4 exchanges.\n');
     expect(out).toContain('  not checked: no body recorded ×1\n');
     expect(out).toContain('  not checked: not in the contract ×1\n');
