@@ -2,6 +2,7 @@ import type { Contract } from '../engine/contract/load-contract.ts';
 import { type ParameterObject, resolve } from '../engine/contract/openapi-document.ts';
 import type { ParameterValues } from '../engine/contract/values.ts';
 import type { Operation } from '../engine/model/operation.ts';
+import { containsCredential } from '../engine/privacy/secret-text.ts';
 import type { Identities } from './identities.ts';
 
 /** What a target requests. */
@@ -9,6 +10,8 @@ export interface ReadTarget {
   /** Undefined if the path is not in the contract, or has no operation with GET. */
   readonly operation: Operation | undefined;
   readonly parameters: ParameterValues | undefined;
+  /** True if a parameter that is not in the contract contains a credential, which must not reach another server. */
+  readonly hasCredential: boolean;
   /** Returns the target on the new server, or undefined if an id in it has no known counterpart. */
   toNew(ids: Identities): string | undefined;
 }
@@ -21,15 +24,19 @@ export function createTargetReader(contract: Contract): (target: string) => Read
     const [path, query] = mark < 0 ? [target, undefined] : [target.slice(0, mark), target.slice(mark + 1)];
     const match = contract.match(path);
     const operation = match?.byMethod.get('GET');
+    const own = spaces.get(operation?.id ?? '') ?? NO_PARAMETERS;
+    const hasCredential = [...new URLSearchParams(query)].some(
+      ([name, value]) => !own.has(name) && containsCredential(`${name}=${value}`),
+    );
     if (match === undefined || operation === undefined)
-      return { operation: undefined, parameters: undefined, toNew: () => target };
+      return { operation: undefined, parameters: undefined, hasCredential, toNew: () => target };
     const { values } = contract.decodeParameters(operation, match, query);
-    const own = spaces.get(operation.id) ?? new Map<string, string>();
     return {
       operation,
       parameters: values,
+      hasCredential,
       toNew(ids) {
-        if (own.size === 0 || ids.mode === 'same') return target;
+        if (ids.mode === 'same') return target;
         let known = true;
         const translate = (name: string, raw: string): string => {
           const space = own.get(name);
@@ -55,16 +62,20 @@ export function createTargetReader(contract: Contract): (target: string) => Read
   };
 }
 
-/** Returns, for each operation, the kinds of the ids in its parameters. */
-function parameterSpaces({ document }: Contract): ReadonlyMap<string, ReadonlyMap<string, string>> {
-  const found = new Map<string, ReadonlyMap<string, string>>();
+/** The parameters of an operation. Those that are ids have the kind of the id as their value. */
+type Parameters = ReadonlyMap<string, string | undefined>;
+
+const NO_PARAMETERS: Parameters = new Map();
+
+function parameterSpaces({ document }: Contract): ReadonlyMap<string, Parameters> {
+  const found = new Map<string, Parameters>();
   for (const methods of Object.values(document.paths))
     for (const { operationId, parameters = [] } of Object.values(methods)) {
-      const own = new Map<string, string>();
+      const own = new Map<string, string | undefined>();
       for (const place of parameters) {
         const { name, schema } = resolve<ParameterObject>(document, 'parameters', place);
         const space = schema['x-identity'];
-        if (typeof space === 'string') own.set(name, space);
+        own.set(name, typeof space === 'string' ? space : undefined);
       }
       found.set(operationId, own);
     }

@@ -47,11 +47,12 @@ export async function seriesOfGateway(): Promise<KnownSeries> {
       labels.set(label, ANY_VALUE.has(label) ? undefined : (labels.get(label) ?? new Set()).add(value));
   }
   // The metrics of features that the configuration above does not use.
-  for (const { name, labels } of FEATURES.flatMap(({ metrics = [] }) => metrics)) {
-    if (known.has(name)) continue;
-    const own = labelsOf(name);
-    for (const label of labels) own.set(label, undefined);
-  }
+  for (const { name, type, labels } of FEATURES.flatMap(({ metrics = [] }) => metrics))
+    for (const suffix of type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']) {
+      if (known.has(name + suffix)) continue;
+      const own = labelsOf(name + suffix);
+      for (const label of suffix === '_bucket' ? [...labels, 'le'] : labels) own.set(label, undefined);
+    }
   for (const name of SCRAPES) labelsOf(name);
   return known;
 }

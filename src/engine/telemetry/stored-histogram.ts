@@ -1,5 +1,5 @@
 import type { MetricEntry } from './metric-list.ts';
-import { type Labels, labelsOf, NO_LABELS, type Sample, type StoredMetric } from './stored-metric.ts';
+import { histogramSamples, labelsOf, type Sample, type StoredMetric } from './stored-metric.ts';
 
 /** A histogram of durations in seconds. It has one label, whose values are all known in advance. */
 export interface StoredHistogram extends StoredMetric {
@@ -62,15 +62,8 @@ export function createStoredHistogram(
   };
   relabel(values, recordsExemplars);
 
-  const samplesOf = (value: string) => {
-    const sharedLabels = labelsOf(entry, [value]);
-    const sample = (suffix: string, labels: Labels = NO_LABELS): Sample => {
-      return { labels, sharedLabels, value: 0, metricName: `${entry.name}_${suffix}` };
-    };
-    return [...buckets.map(String), '+Inf']
-      .map((le) => sample('bucket', { le }))
-      .concat(sample('sum'), sample('count'));
-  };
+  const zeros = { bounds: buckets, buckets: buckets.map(() => 0), sum: 0, count: 0 };
+  const samplesOf = (value: string) => histogramSamples(entry, labelsOf(entry, [value]), zeros);
   return {
     entry,
     get series() {

@@ -35,7 +35,17 @@ interface Exemplar {
 export type LabelValues = readonly (readonly string[])[];
 
 /** The label values of a series, in the order of the labels in the metric's entry, and its value. */
-export type MetricRow = readonly [labels: readonly string[], value: number];
+export type MetricRow = readonly [labels: readonly string[], value: number | HistogramValue];
+
+/** What a histogram shows of one series. */
+export interface HistogramValue {
+  /** The upper bounds of the buckets, without +Inf. */
+  readonly bounds: readonly number[];
+  /** The number of observations up to each bound. */
+  readonly buckets: readonly number[];
+  readonly sum: number;
+  readonly count: number;
+}
 
 export const NO_LABELS: Labels = {};
 
@@ -65,16 +75,32 @@ export function createReadMetric(entry: MetricEntry, rows: () => readonly Metric
   return {
     entry,
     get series() {
-      return (series ??= rows().length);
+      return (series ??= this.samples().length);
     },
     samples() {
-      const samples = rows().map(([values, value]) => {
-        return { labels: NO_LABELS, sharedLabels: sharedLabelsOf(values), value };
+      const samples = rows().flatMap(([values, value]): Sample[] => {
+        const sharedLabels = sharedLabelsOf(values);
+        if (typeof value === 'number') return [{ labels: NO_LABELS, sharedLabels, value }];
+        return histogramSamples(entry, sharedLabels, value);
       });
       series = samples.length;
       return samples;
     },
   };
+}
+
+/** Returns the samples of one series of a histogram: its buckets, its sum and its count. */
+export function histogramSamples(
+  { name }: Pick<MetricEntry, 'name'>,
+  sharedLabels: Labels,
+  { bounds, buckets, sum, count }: HistogramValue,
+): Sample[] {
+  const sample = (suffix: string, value: number, labels: Labels = NO_LABELS): Sample => {
+    return { labels, sharedLabels, value, metricName: `${name}_${suffix}` };
+  };
+  return [...bounds.map(String), '+Inf']
+    .map((le, at) => sample('bucket', buckets[at] ?? count, { le }))
+    .concat(sample('sum', sum), sample('count', count));
 }
 
 /** Returns the total number of series of some metrics. */

@@ -52,7 +52,8 @@ export interface MirrorParts extends Pick<FeatureContext<unknown>, 'kindOf' | 'r
 export async function mirrorExchange(mirrored: MirroredExchange, parts: MirrorParts): Promise<void> {
   const { candidate, comparator, counts, budget, signal } = parts;
   const { answer } = mirrored;
-  const { operation, parameters, toNew } = parts.readTarget(targetOf(mirrored, parts));
+  const { operation, parameters, hasCredential, toNew } = parts.readTarget(targetOf(mirrored, parts));
+  if (hasCredential) return counts.notMade(mirrored, 'credential');
   const newTarget = toNew(parts.ids);
   if (newTarget === undefined) return counts.notMade(mirrored, 'id without a counterpart');
   const request = requestOf(mirrored, newTarget, parts);

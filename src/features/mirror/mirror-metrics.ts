@@ -1,7 +1,7 @@
 import type { FeatureMetrics } from '../../engine/telemetry/metric-registry.ts';
 import type { MetricEntry } from '../../engine/telemetry/metric-list.ts';
 import type { MetricRow } from '../../engine/telemetry/stored-metric.ts';
-import { type MirrorCounts, OUTCOMES } from './mirror-counts.ts';
+import { LATENCY_BOUNDS, type MirrorCounts, OUTCOMES } from './mirror-counts.ts';
 import { type OwnerOf, type Readiness, readinessOf } from './readiness.ts';
 
 const ONLY = 'The metric exists only with mirror.share or mirror.floor.';
@@ -35,10 +35,10 @@ const RACES = {
 } as const;
 
 const SECONDS = {
-  name: 'portico_mirror_response_seconds_total',
-  type: 'counter',
+  name: 'portico_mirror_response_seconds',
+  type: 'histogram',
   labels: ['operation', 'server'],
-  help: `Response times of the compared exchanges, added up, for the upstream (old) and the second server (new). ${ONLY}`,
+  help: `Response times of the compared exchanges, for the upstream (old) and the second server (new). ${ONLY}`,
 } as const;
 
 const AT_MOST = {
@@ -96,7 +96,7 @@ interface MetricSources {
 export function registerMetrics(metrics: FeatureMetrics, parts: MetricSources): void {
   const { counts, ownerOf, mirrored, isPaused, waiting } = parts;
   const ofEach =
-    (valuesOf: (row: Readiness) => readonly (readonly [label: string | undefined, value: number])[]) => () => {
+    (valuesOf: (row: Readiness) => readonly (readonly [label: string | undefined, value: MetricRow[1]])[]) => () => {
       const known = new Map(readinessOf(counts.own(), ownerOf).map((row) => [row.operation, row]));
       return [...mirrored].flatMap((operation) => {
         const row = known.get(operation);
@@ -122,8 +122,8 @@ export function registerMetrics(metrics: FeatureMetrics, parts: MetricSources): 
   metrics.read(
     SECONDS,
     ofEach(({ latency }) => [
-      ['old', latency.old.sum],
-      ['new', latency.new.sum],
+      ['old', { bounds: LATENCY_BOUNDS, ...latency.old }],
+      ['new', { bounds: LATENCY_BOUNDS, ...latency.new }],
     ]),
   );
   metrics.read(

@@ -198,12 +198,13 @@ function createTargetComparison(parts: ComparisonParts) {
    * function that counts the results.
    */
   return async (request: SourceRequest): Promise<(() => void) | 'interrupted' | 'unknown id'> => {
-    const { operation, parameters, toNew } = read(request.target);
+    const { operation, parameters, hasCredential, toNew } = read(request.target);
     parts.onProgress(operation?.id ?? 'undocumented paths');
     const newTarget = toNew(ids);
     if (newTarget === undefined) return 'unknown id';
     if (operation === undefined && !parts.undocumented)
       return () => tally.notMade('not in the contract', callers.length);
+    if (hasCredential) return () => tally.notMade('contains a credential', callers.length);
     const targets = { target: request.target, newTarget };
     const asked: AskedPair[] = [];
     const counts: (() => void)[] = [];

@@ -17,6 +17,7 @@ import { LEAK, toViolation } from '../../comparison/difference-violation.ts';
 export type NotMade =
   | 'not a GET request'
   | 'not in the contract'
+  | 'contains a credential'
   | 'asked already'
   | 'id without a counterpart'
   | 'not readable'

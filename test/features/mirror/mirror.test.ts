@@ -684,6 +684,11 @@ describe('the counts', () => {
     expect(await gateway.metric('portico_mirror_exchanges_total{operation="listQuestions",outcome="equal"}')).toBe(1);
     expect(await gateway.metric('portico_mirror_left_out_total{reason="new server: status 503"}')).toBe(1);
     expect(await gateway.metric('portico_mirror_difference_share_bound{operation="listQuestions"}')).toBeCloseTo(0.95);
+    const { text } = await gateway.admin('/metrics');
+    expect(text).toContain('# TYPE portico_mirror_response_seconds histogram');
+    for (const line of ['bucket{le="10",', 'bucket{le="+Inf",', 'count{'])
+      expect(text).toContain(`portico_mirror_response_seconds_${line}operation="listQuestions",server="new"} 1\n`);
+    expect(text).toMatch(/^portico_mirror_response_seconds_sum\{operation="listQuestions",server="old"\} 0\.?\d*/m);
   });
 
   it('survive a reload, and begin again for another second server', async () => {

@@ -46,6 +46,18 @@ describe('runComparison', () => {
     expect(wordsOf(found)).toEqual(['listActions value /actions/*/verb']);
   });
 
+  it('sends no credential that a recorded request has in its query', async () => {
+    const asked: (string | undefined)[] = [];
+    const listener: RequestListener = (request, response) => {
+      asked.push(request.url);
+      says(actions(action(1)))(request, response);
+    };
+    const servers = { old: await serve(listener), new: await serve(listener) };
+    const { counts } = await compareAt(servers, listSource([`${TARGET}?access_token=abc`, TARGET]), { ids: 'same' });
+    expect(counts.notMadeBecause).toEqual({ 'contains a credential': 1 });
+    expect(asked).toEqual([TARGET, TARGET]);
+  });
+
   it('asks both servers again about a difference, the new one first', async () => {
     const order: string[] = [];
     const named =
