@@ -136,7 +136,7 @@ export interface Comparator {
   compare(pair: ExchangePair): PairResult;
   /** Returns references that later responses have shown to be wrong. */
   refuted(): readonly LateResult[];
-  /** Returns what only whole lists show. Called once, at the end. */
+  /** Returns what only whole lists show, and references that are wrong. Called once, at the end. */
   settle(): readonly LateResult[];
   /** The number of items and totals that cannot be judged, because not all pages of their lists were compared. */
   undecided(): number;
@@ -326,19 +326,24 @@ export function compileComparator(parts: ComparatorParts): Comparator {
     return location === 'header' ? (headers.get(at) ?? mediaType) : placeAt(body, at);
   };
 
+  const refuted = (): readonly LateResult[] =>
+    ids
+      .takeRefuted()
+      .map((place) => ({ difference: differenceOf('identity', place, [0, 0], false), exchange: undefined }));
+
   return {
     compare,
-    refuted: () =>
-      ids
-        .takeRefuted()
-        .map((place) => ({ difference: differenceOf('identity', place, [0, 0], false), exchange: undefined })),
-    settle: () =>
-      lists.settle().map(({ kind, place, old, new: next, id, exchange }) => {
+    refuted,
+    settle() {
+      ids.settle();
+      const late = lists.settle().map(({ kind, place, old, new: next, id, exchange }): LateResult => {
         const isLeak = kind === 'extra-item' && isOfOthers(exchange.others, ids, place, id);
         const named = isLeak ? 'leak' : kind;
         const values = { old: String(old), new: String(next) };
         return { difference: { kind: named, place, ...values, mutedBy: undefined, isRepair: false }, exchange };
-      }),
+      });
+      return [...late, ...refuted()];
+    },
     save() {
       const exchanges: LateExchange[] = [];
       const numbers = new Map<LateExchange, number>();

@@ -234,7 +234,7 @@ function compareLists(
   for (const [x, y] of alignment.pairs) if (isObjects || !isScalar(a[x])) compareValues(to, items, a[x], b[y]);
   if (!isObjects) items.compared += alignment.pairs.length;
   const key = sortKey(to, place, around);
-  const isHidden = key === 'hidden' || (key !== undefined && !isShown(key, [a, b]));
+  const isHidden = key === 'hidden' || (key !== undefined && (!isShown(key, [a, b]) || isFiltered(key, a, to.old)));
   const shownKey = key === 'hidden' || isHidden ? undefined : key;
   const isPart = isIncomplete(around, a, b) && !isOtherPage(to, items, [a, b], around, shownKey);
   const margin = shiftOf(around);
@@ -302,28 +302,35 @@ function keyMember(lists: readonly (readonly Members[])[]): string | undefined {
   return isKey(ID) ? ID : undefined;
 }
 
+/** Returns the kind of an id. If it is that of things of several kinds, a member beside it names the kind. */
+function kindOf({ marks: { identity } }: Place, item: Members | undefined): string | undefined {
+  const [, name] = /^\{(\w+)\}$/.exec(identity ?? '') ?? [];
+  return name === undefined ? identity : String(item?.[name]);
+}
+
 function alignObjects(to: ValueComparison, items: Place, a: readonly Members[], b: readonly Members[]): Alignment {
   const key = keyMember([a, b]);
   if (key === undefined) return alignWithoutIds(to, items, a, b);
-  const space = items.member(key).marks.identity ?? items.at;
+  const spaceOf = (item: Members | undefined) => kindOf(items.member(key), item) ?? items.at;
   const keysB = b.map((item) => {
     const id = idText(item[key]) ?? '';
     // An id without a counterpart must not be taken for the same id on the old server.
-    return to.ids.toOld(space, id) ?? `new ${id}`;
+    const other = to.ids.toOld(spaceOf(item), id) ?? `new ${id}`;
+    return `${spaceOf(item)} ${other}`;
   });
   const aligned = alignByKey(
-    a.map((item) => idText(item[key]) ?? ''),
+    a.map((item) => `${spaceOf(item)} ${idText(item[key]) ?? ''}`),
     keysB,
   );
   if (to.ids.mode !== 'learned' || aligned.onlyA.length === 0 || aligned.onlyB.length === 0) return aligned;
   const isUnknown = (at: number, list: readonly Members[], of: 'toNew' | 'toOld') =>
-    to.ids[of](space, idText(list[at]?.[key]) ?? '') === undefined;
+    to.ids[of](spaceOf(list[at]), idText(list[at]?.[key]) ?? '') === undefined;
   const found = alignByFacts(
     aligned.onlyA.filter((at) => isUnknown(at, a, 'toNew')).map((at) => [at, factsOf(items, a[at] ?? {}, to.old)]),
     aligned.onlyB.filter((at) => isUnknown(at, b, 'toOld')).map((at) => [at, factsOf(items, b[at] ?? {}, to.new)]),
   );
   for (const [x, y] of found)
-    to.ids.match(space, idText(a[x]?.[key]) ?? '', idText(b[y]?.[key]) ?? '', items.member(key), true);
+    to.ids.match(spaceOf(a[x]), idText(a[x]?.[key]) ?? '', idText(b[y]?.[key]) ?? '', items.member(key), true);
   return withPairs(aligned, found);
 }
 
@@ -532,6 +539,17 @@ function sortKey(to: ValueComparison, place: Place, around: Around | undefined):
 const isShown = ({ name }: SortKey, lists: readonly (readonly unknown[])[]) =>
   lists.some((list) => list.some((item) => typeOfValue(item) === 'object' && Object.hasOwn(item as Members, name)));
 
+/**
+ * Returns whether the server sorts by the length of a list of which this caller sees only a part. Its own items are then
+ * not in the order of what they show.
+ */
+const isFiltered = (key: SortKey, list: readonly unknown[], side: Side) =>
+  list.some((item) => typeOfValue(item) === 'object' && Array.isArray((item as Members)[key.name])) &&
+  !isSorted(
+    list.map((item) => sortValue(item, key, side)),
+    key,
+  );
+
 function sortValue(item: unknown, { name, isDate }: SortKey, { clock }: Side): number | string | undefined {
   if (typeOfValue(item) !== 'object') return undefined;
   const value = (item as Members)[name];
@@ -571,7 +589,8 @@ const isNumber = (value: unknown): value is number | WrittenNumber =>
 const sourceOf = (value: number | WrittenNumber) => (value instanceof WrittenNumber ? value.source : String(value));
 
 function compareIds(to: ValueComparison, place: Place, a: unknown, b: unknown): void {
-  const match = to.ids.match(place.marks.identity ?? '', idText(a) ?? '', idText(b) ?? '', place);
+  const kind = kindOf(place, to.inside?.a) ?? '';
+  const match = to.ids.match(kind, idText(a) ?? '', idText(b) ?? '', place);
   if (match === 'broken') to.differ('identity', place, a, b);
   else if (match === 'paired') to.same('paired id');
 }
@@ -630,7 +649,7 @@ function matchSplit(
   if (a.length !== b.length || a.some((part, at) => at % 2 === 0 && part !== b[at])) return 'different';
   let found: 'same' | 'paired' | 'assumed' = 'same';
   for (let at = 1; at < a.length; at += 2) {
-    const match = ids.matchAny(a[at] ?? '', b[at] ?? '', place, a[at - 1]?.endsWith('/') === true);
+    const match = ids.matchAny(a[at] ?? '', b[at] ?? '', place, a[at - 1] ?? '');
     if (match === 'broken') return ids.mode === 'same' ? 'different' : 'broken';
     if (match === 'assumed' || (match === 'paired' && found === 'same')) found = match;
   }

@@ -58,7 +58,9 @@ export function typeOfValue(value: unknown): 'null' | 'boolean' | 'number' | 'st
 export function idText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return String(value);
-  return value instanceof WrittenNumber ? value.source : undefined;
+  if (!(value instanceof WrittenNumber)) return undefined;
+  const [, digits = '', zeros = ''] = /^(-?\d+)e(\d{1,2})$/.exec(canonicalNumber(value)) ?? [];
+  return digits === '' ? value.source : digits + '0'.repeat(Number(zeros));
 }
 
 /**
