@@ -130,6 +130,12 @@ function compareObjects(to: ValueComparison, place: Place, a: Members, b: Member
 
 function compareMembers(to: ValueComparison, place: Place, a: Members, b: Members): void {
   const { listName } = place;
+  if (Object.keys(b).length === 0 && Object.keys(a).length > 0) {
+    place.compared += 1;
+    return to.differ('form', place, a, b);
+  }
+  // Another thing has other values, too.
+  if (Object.hasOwn(a, ID) && Object.hasOwn(b, ID) && isOtherThing(to, place.member(ID), a[ID], b[ID])) return;
   const renamed = new Set<string>();
   let lists: ListResult | undefined;
   // The items come first, because counts can follow from them.
@@ -165,6 +171,15 @@ function compareMembers(to: ValueComparison, place: Place, a: Members, b: Member
   }
 }
 
+/** Returns whether two ids refer to different things, and then reports it. */
+function isOtherThing(to: ValueComparison, id: Place, a: unknown, b: unknown): boolean {
+  if (id.marks.identity === undefined || !isIdValue(a) || !isIdValue(b)) return false;
+  if (matchIds(to, id, a, b) !== 'broken') return false;
+  id.compared += 1;
+  to.differ('identity', id, a, b);
+  return true;
+}
+
 function compareCounts(
   to: ValueComparison,
   place: Place,
@@ -197,7 +212,7 @@ function compareCounts(
       if (Math.max(1, x) === pagesFollow(a) && Math.max(1, y) === pagesFollow(b)) return follows();
       break;
     case 'page':
-      if (to.isFirstPage && x + y === 1 && x * y === 0) return to.same('first page 0 or 1');
+      if (isFirstPage(to, x, y)) return to.same('first page 0 or 1');
       break;
     case 'size':
     case undefined:
@@ -236,9 +251,10 @@ function compareLists(
   const key = sortKey(to, place, around);
   const isHidden = key === 'hidden' || (key !== undefined && (!isShown(key, [a, b]) || isFiltered(key, a, to.old)));
   const shownKey = key === 'hidden' || isHidden ? undefined : key;
-  const isPart = isIncomplete(around, a, b) && !isOtherPage(to, items, [a, b], around, shownKey);
-  const margin = shiftOf(around);
-  reportOnly(to, items, alignment, [a, b], isPart ? { key: shownKey, isHidden, margin } : undefined);
+  const isElsewhere = statesOtherPage(to, around);
+  const isPart = isElsewhere || (isIncomplete(around, a, b) && !isOtherPage(to, items, [a, b], around, shownKey));
+  const part = { key: shownKey, isHidden: isHidden || isElsewhere, margin: shiftOf(around) };
+  reportOnly(to, items, alignment, [a, b], isPart ? part : undefined);
   compareOrder(to, place, alignment, [a, b], isHidden ? 'hidden' : shownKey);
   return result;
 }
@@ -261,7 +277,7 @@ function isIncomplete(around: Around | undefined, a: readonly unknown[], b: read
 
 /**
  * Returns whether two pages cannot be the same part of one list, whatever the order of equal items: one of them is empty,
- * or both servers state the same total, but the pages have other lengths or other sort keys at the same places.
+ * or both servers state the same total, but the pages have other lengths or other sort keys.
  */
 function isOtherPage(
   to: ValueComparison,
@@ -277,8 +293,26 @@ function isOtherPage(
   if (a.length !== b.length) return true;
   // A value that changes by itself is another one a moment later.
   if (key === undefined || items.member(key.name).marks.isVolatile) return false;
-  return a.some((item, at) => coarse(sortValue(item, key, to.old), key) !== coarse(sortValue(b[at], key, to.new), key));
+  // Their order is judged apart.
+  const keysIn = (list: readonly unknown[], side: Side) =>
+    list.map((item) => String(coarse(sortValue(item, key, side), key))).toSorted();
+  const keysB = keysIn(b, to.new);
+  return keysIn(a, to.old).some((one, at) => one !== keysB[at]);
 }
+
+/** Returns whether the servers state other pages or page sizes, which is a difference from which other items follow. */
+function statesOtherPage(to: ValueComparison, around: Around | undefined): boolean {
+  if (around === undefined) return false;
+  const { a, b, envelope } = around;
+  return Object.keys(a).some((name) => {
+    const { counts } = envelope.member(name).marks;
+    const [x, y] = [a[name], b[name]];
+    if (typeof x !== 'number' || typeof y !== 'number' || x === y) return false;
+    return counts === 'size' || (counts === 'page' && !isFirstPage(to, x, y));
+  });
+}
+
+const isFirstPage = (to: ValueComparison, x: number, y: number) => to.isFirstPage && x + y === 1 && x * y === 0;
 
 function totalsOf(around: Around | undefined): readonly [unknown, unknown] {
   const totalOf = (of: Members | undefined) =>
@@ -473,9 +507,10 @@ function reportOnly(
   const missing = onlyA.filter((at) => isCertain(at, 'old'));
   const extra = onlyB.filter((at) => isCertain(at, 'new'));
   items.compared += missing.length + extra.length;
-  // As many items instead of others are one fault, not two.
-  if (missing.length === extra.length)
-    for (const [at, x] of missing.entries()) to.differ('other-item', items, a[x], b[extra[at] ?? -1]);
+  // Items instead of others are one fault, not two.
+  if (missing.length > 0 && extra.length > 0)
+    for (let at = 0; at < Math.max(missing.length, extra.length); at += 1)
+      to.differ('other-item', items, a[missing[at] ?? -1], b[extra[at] ?? -1]);
   else {
     for (const at of missing) to.differ('missing-item', items, a[at], undefined);
     for (const at of extra) to.differ('extra-item', items, undefined, b[at]);
@@ -589,11 +624,13 @@ const isNumber = (value: unknown): value is number | WrittenNumber =>
 const sourceOf = (value: number | WrittenNumber) => (value instanceof WrittenNumber ? value.source : String(value));
 
 function compareIds(to: ValueComparison, place: Place, a: unknown, b: unknown): void {
-  const kind = kindOf(place, to.inside?.a) ?? '';
-  const match = to.ids.match(kind, idText(a) ?? '', idText(b) ?? '', place);
+  const match = matchIds(to, place, a, b);
   if (match === 'broken') to.differ('identity', place, a, b);
   else if (match === 'paired') to.same('paired id');
 }
+
+const matchIds = (to: ValueComparison, place: Place, a: unknown, b: unknown) =>
+  to.ids.match(kindOf(place, to.inside?.a) ?? '', idText(a) ?? '', idText(b) ?? '', place);
 
 function compareTexts(to: ValueComparison, place: Place, a: string, b: string): void {
   // What the contract does not describe is taken for what it looks like.
@@ -663,6 +700,7 @@ function compareDates(to: ValueComparison, place: Place, a: string, b: string): 
     return to.differ(dateA === dateB ? 'value' : 'form', place, a, b);
   }
   if (a === b && to.old.zone === to.new.zone) return;
+  if (dateA.hasTime !== dateB.hasTime) return to.differ('form', place, a, b);
   const match = matchDates([dateA, a, to.old.clock], [dateB, b, to.new.clock]);
   if (match === 'different') return to.differ('value', place, a, b);
   if (match !== 'same') to.same(match === 'form' ? 'date form' : 'date zone');

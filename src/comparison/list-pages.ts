@@ -130,9 +130,11 @@ export function createListPages<Exchange>(ids: Identities) {
             : (['extra-item', 'absent', described] as const);
         found.push({ kind, place, old, new: next, id, exchange });
       }
-    const { totals } = list;
-    if (totals !== undefined && totals.old - totals.new !== list.net)
-      found.push({ ...totals, kind: 'count', id: undefined });
+    const { totals, net } = list;
+    const missing = totals === undefined ? 0 : totals.old - totals.new;
+    // Unless all pages are known, there can be more of the items that one server does not send.
+    const follows = missing === net || (!isWhole && net !== 0 && missing / net > 1);
+    if (totals !== undefined && !follows) found.push({ ...totals, kind: 'count', id: undefined });
     return found;
   };
   /** Pairs items whose ids became known later, or that are alike. */
