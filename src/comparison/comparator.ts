@@ -347,7 +347,8 @@ export function compileComparator(parts: ComparatorParts): Comparator {
     settle() {
       ids.settle();
       const late = lists.settle().map(({ kind, place, old, new: next, id, exchange }): LateResult => {
-        const isLeak = kind === 'extra-item' && isOfOthers(exchange.others, ids, place, id);
+        const isOnlyNew = kind === 'extra-item' || (kind === 'other-item' && old === 'absent');
+        const isLeak = isOnlyNew && isOfOthers(exchange.others, ids, place, id);
         const named = isLeak ? 'leak' : kind;
         const values = { old: String(old), new: String(next) };
         return { difference: { kind: named, place, ...values, mutedBy: undefined, isRepair: false }, exchange };
@@ -506,7 +507,7 @@ function compareMessages(
   if (hasMark(old.body) !== hasMark(next.body)) to.differ('body', body, undefined, undefined);
   if (isRead(read.old) && isRead(read.new)) {
     // Of members with the same name, some clients read the first one and some the last one.
-    if (read.old.hasRepeats !== read.new.hasRepeats) to.differ('body', body, undefined, undefined);
+    if (read.old.hasRepeats !== read.new.hasRepeats) return void to.differ('body', body, undefined, undefined);
     compareValues(to, body, read.old.value, read.new.value);
     return toMembers(read.old.value);
   }

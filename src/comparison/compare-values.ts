@@ -98,7 +98,10 @@ export interface EdgeItem {
   /** The id on its own server. */
   readonly id: string;
   readonly item: unknown;
-  /** True if the list is sorted by values that change by themselves, so that items move between pages. */
+  /**
+   * True if the item cannot be judged by other pages: the list is sorted by values that change by themselves, so that
+   * items move between pages, or the servers do not state the same page.
+   */
   readonly isLive: boolean;
 }
 
@@ -253,7 +256,7 @@ function compareLists(
   const shownKey = key === 'hidden' || isHidden ? undefined : key;
   const isElsewhere = statesOtherPage(to, around);
   const isPart = isElsewhere || (isIncomplete(around, a, b) && !isOtherPage(to, items, [a, b], around, shownKey));
-  const part = { key: shownKey, isHidden: isHidden || isElsewhere, margin: shiftOf(around) };
+  const part = { key: shownKey, isHidden, isElsewhere, margin: shiftOf(around) };
   reportOnly(to, items, alignment, [a, b], isPart ? part : undefined);
   compareOrder(to, place, alignment, [a, b], isHidden ? 'hidden' : shownKey);
   return result;
@@ -408,7 +411,7 @@ export function factsOf(place: Place, item: Members, side: Side): ItemFacts {
     if (typeof value === 'number' || value instanceof WrittenNumber) facts.set(name, canonicalNumber(value));
     if (typeof value === 'boolean') facts.set(name, String(value));
     if (typeof value !== 'string') continue;
-    const date = text === 'date' ? readDate(value) : undefined;
+    const date = text === 'date' || !inner.marks.isDescribed ? readDate(value) : undefined;
     // Dates are compared to the minute, because some forms state no seconds.
     if (date !== undefined)
       facts.set(name, String(Math.floor((date.hasZone ? date.at : side.clock(date.at)) / 60_000)));
@@ -464,10 +467,17 @@ function reportOnly(
   { pairs, onlyA, onlyB }: Alignment,
   [a, b]: readonly [readonly unknown[], readonly unknown[]],
   part:
-    { readonly key: SortKey | undefined; readonly isHidden: boolean; readonly margin: number | undefined } | undefined,
+    | {
+        readonly key: SortKey | undefined;
+        readonly isHidden: boolean;
+        readonly isElsewhere: boolean;
+        readonly margin: number | undefined;
+      }
+    | undefined,
 ): void {
   if (onlyA.length === 0 && onlyB.length === 0) return;
-  const isLive = part?.key !== undefined && items.member(part.key.name).marks.isVolatile;
+  const isLive =
+    part?.isElsewhere === true || (part?.key !== undefined && items.member(part.key.name).marks.isVolatile);
   const insideOf = (list: readonly unknown[], indices: readonly number[], side: Side) => {
     const [first, last] = [Math.min(...indices), Math.max(...indices)];
     const keyAt = (at: number) => (part?.key === undefined ? undefined : sortValue(list[at], part.key, side));

@@ -124,10 +124,9 @@ export function createListPages<Exchange>(ids: Identities) {
           continue;
         }
         list.net += side === 'old' ? 1 : -1;
-        const [kind, old, next] =
-          side === 'old'
-            ? (['missing-item', described, 'absent'] as const)
-            : (['extra-item', 'absent', described] as const);
+        const [old, next] = side === 'old' ? [described, 'absent'] : ['absent', described];
+        const isInstead = list.onlyOld.size > 0 && list.onlyNew.size > 0;
+        const kind = isInstead ? 'other-item' : side === 'old' ? 'missing-item' : 'extra-item';
         found.push({ kind, place, old, new: next, id, exchange });
       }
     const { totals, net } = list;
