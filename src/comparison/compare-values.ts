@@ -151,7 +151,10 @@ function compareMembers(to: ValueComparison, place: Place, a: Members, b: Member
     if (name === listName && lists !== undefined) continue;
     const inner = place.member(name);
     if (Object.hasOwn(b, name)) {
-      if (inner.marks.counts !== undefined && lists !== undefined) compareCounts(to, place, name, [a, b], lists);
+      const { counts } = inner.marks;
+      // The number of the page says the same even if there is no list.
+      if (counts === 'page' || (counts !== undefined && lists !== undefined))
+        compareCounts(to, place, name, [a, b], lists ?? NO_LISTS);
       else compareValues(to, inner, a[name], b[name]);
       continue;
     }
@@ -228,6 +231,8 @@ interface ListResult {
   readonly lengthA: number;
   readonly lengthB: number;
 }
+
+const NO_LISTS: ListResult = { lengthA: 0, lengthB: 0 };
 
 /** The objects around a list. */
 interface Around {
@@ -457,6 +462,10 @@ function alignScalars(to: ValueComparison, items: Place, a: readonly unknown[], 
 
 const isIdValue = (value: unknown) => idText(value) !== undefined;
 
+const ownId = (item: unknown) =>
+  typeOfValue(item) === 'object' ? idText((item as Members)[ID] ?? undefined) : undefined;
+const isDigits = (id: string | undefined) => id !== undefined && /^\d+$/.test(id);
+
 /**
  * Reports the items that only one server has. `part` is set if the lists are only pages: an item may then be on another
  * page if it is at the edge of its page, or if its sort key is that of an item at the edge.
@@ -507,10 +516,12 @@ function reportOnly(
   };
   const isCertain = (at: number, side: 'old' | 'new'): boolean => {
     const item = side === 'old' ? a[at] : b[at];
-    const id = typeOfValue(item) === 'object' ? idText((item as Members)[ID] ?? undefined) : undefined;
+    const id = ownId(item);
     // Items whose sort keys nobody knows may be equal in them, and then any of them can be on another page.
     const isInside = !isLive && part?.isHidden === false && inside[side](at);
-    if (part === undefined || id === undefined || isInside) return true;
+    // No page has an item whose id is unlike all others.
+    const isOdd = id !== undefined && !isDigits(id) && (side === 'old' ? a : b).some((one) => isDigits(ownId(one)));
+    if (part === undefined || id === undefined || isInside || isOdd) return true;
     to.atEdge({ place: items, side, id, item, isLive });
     return false;
   };
