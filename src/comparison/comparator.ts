@@ -507,7 +507,10 @@ function compareMessages(
   if (hasMark(old.body) !== hasMark(next.body)) to.differ('body', body, undefined, undefined);
   if (isRead(read.old) && isRead(read.new)) {
     // Of members with the same name, some clients read the first one and some the last one.
-    if (read.old.hasRepeats !== read.new.hasRepeats) return void to.differ('body', body, undefined, undefined);
+    if (read.old.hasRepeats !== read.new.hasRepeats) {
+      to.differ('body', body, undefined, undefined);
+      return undefined;
+    }
     compareValues(to, body, read.old.value, read.new.value);
     return toMembers(read.old.value);
   }

@@ -214,8 +214,8 @@ export function createListPages<Exchange>(ids: Identities) {
               : { place: refOf(totals.place), old: totals.old, new: totals.new, exchange: numberOf(totals.exchange) },
           net,
           waiting: [
-            ...[...onlyOld].map((one) => ['old', ...one] as const),
-            ...[...onlyNew].map((one) => ['new', ...one] as const),
+            ...Array.from(onlyOld, ([id, debt]) => ['old', id, debt] as const),
+            ...Array.from(onlyNew, ([id, debt]) => ['new', id, debt] as const),
           ].map(([side, id, { place, described, facts, exchange }]) => ({
             place: refOf(place),
             side,

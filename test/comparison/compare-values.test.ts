@@ -45,7 +45,11 @@ const FAULTS: readonly (readonly [fault: string, target: string, change: Change,
     'a filter that is ignored',
     '/services/v2/question.json?unanswered=true&pageSize=8',
     (j) => {
-      j.list.splice(3, 1, ...[1, 2, 3].map((at) => ({ ...j.list[3], id: 987_600 + at, title: `New ${at}` })));
+      j.list.splice(
+        3,
+        1,
+        ...[1, 2, 3].map((at) => Object.assign(structuredClone(j.list[3]), { id: 987_600 + at, title: `New ${at}` })),
+      );
       j.totalCount += 300;
       j.pageCount = Math.ceil(j.totalCount / 8);
       j.listCount = j.list.length;
