@@ -136,7 +136,7 @@ export interface Comparator {
   compare(pair: ExchangePair): PairResult;
   /** Returns references that later responses have shown to be wrong. */
   refuted(): readonly LateResult[];
-  /** Returns what only whole lists show. Called once, at the end. */
+  /** Returns what only whole lists show, and references that are wrong. Called once, at the end. */
   settle(): readonly LateResult[];
   /** The number of items and totals that cannot be judged, because not all pages of their lists were compared. */
   undecided(): number;
@@ -239,9 +239,13 @@ export function compileComparator(parts: ComparatorParts): Comparator {
     let totals: { place: Place; old: number; new: number } | undefined;
     let net = 0;
     const violations = { old: violationsOf(pair, old, read.old), new: violationsOf(pair, next, read.new) };
-    const differ: ValueComparison['differ'] = (kind, place, a, b) => {
-      const isItem = kind === 'missing-item' || kind === 'extra-item';
-      if (isItem && place === ownItems) net += kind === 'missing-item' ? 1 : -1;
+    const differ: ValueComparison['differ'] = (kind, at, a, b) => {
+      // Fields that the request leaves out are one fault: the new server ignores that it does.
+      const owner = ownItems ?? places.body;
+      const isLeftOut = kind === 'extra' && parameters?.projection !== undefined && at.at.startsWith(`${owner.at}/`);
+      const place = isLeftOut ? owner : at;
+      const isItem = kind === 'missing-item' || kind === 'extra-item' || kind === 'other-item';
+      if (isItem && place === ownItems) net += Number(a !== undefined) - Number(b !== undefined);
       // An item that other callers receive from the old server, and this one only from the new server.
       const isLeak = (kind === 'extra-item' || kind === 'other-item') && isForOthers(pair, ids, place, b);
       const named = isLeak ? 'leak' : kind;
@@ -278,6 +282,7 @@ export function compileComparator(parts: ComparatorParts): Comparator {
       equivalences,
       verdicts: { old: violations.old.verdict, new: violations.new.verdict },
       accept: (counted = differences) => {
+        const isCounted = counted.some((one) => one.mutedBy === undefined);
         for (const { place, mutedBy: muted } of counted)
           if (muted === undefined) place.different += 1;
           else place.muted += 1;
@@ -299,7 +304,12 @@ export function compileComparator(parts: ComparatorParts): Comparator {
               net,
             },
             // The responses themselves must not stay in memory.
-            { operation: operation.id, target: pair.target, outcome: result.outcome, others: pair.others },
+            {
+              operation: operation.id,
+              target: pair.target,
+              outcome: isCounted ? 'different' : counted.length > 0 ? 'muted' : 'equal',
+              others: pair.others,
+            },
           );
       },
     };
@@ -316,7 +326,7 @@ export function compileComparator(parts: ComparatorParts): Comparator {
       status: response.status,
       mediaType: response.mediaType,
       isEmpty: response.body.length === 0,
-      json: plainValue(json, response.body),
+      json: plainValue(json),
       bytes: response.body,
     });
     const verdict = { valid: 'valid', violations: 'invalid', skipped: 'unknown' } as const;
@@ -333,19 +343,25 @@ export function compileComparator(parts: ComparatorParts): Comparator {
     return location === 'header' ? (headers.get(at) ?? mediaType) : placeAt(body, at);
   };
 
+  const refuted = (): readonly LateResult[] =>
+    ids
+      .takeRefuted()
+      .map((place) => ({ difference: differenceOf('identity', place, [0, 0], false), exchange: undefined }));
+
   return {
     compare,
-    refuted: () =>
-      ids
-        .takeRefuted()
-        .map((place) => ({ difference: differenceOf('identity', place, [0, 0], false), exchange: undefined })),
-    settle: () =>
-      lists.settle().map(({ kind, place, old, new: next, id, exchange }) => {
-        const isLeak = kind === 'extra-item' && isOfOthers(exchange.others, ids, place, id);
+    refuted,
+    settle() {
+      ids.settle();
+      const late = lists.settle().map(({ kind, place, old, new: next, id, exchange }): LateResult => {
+        const isOnlyNew = kind === 'extra-item' || (kind === 'other-item' && old === 'absent');
+        const isLeak = isOnlyNew && isOfOthers(exchange.others, ids, place, id);
         const named = isLeak ? 'leak' : kind;
         const values = { old: String(old), new: String(next) };
         return { difference: { kind: named, place, ...values, mutedBy: undefined, isRepair: false }, exchange };
-      }),
+      });
+      return [...late, ...refuted()];
+    },
     save() {
       const exchanges: LateExchange[] = [];
       const numbers = new Map<LateExchange, number>();
@@ -499,6 +515,11 @@ function compareMessages(
   // Many clients cannot read JSON that begins with a byte order mark.
   if (hasMark(old.body) !== hasMark(next.body)) to.differ('body', body, undefined, undefined);
   if (isRead(read.old) && isRead(read.new)) {
+    // Of members with the same name, some clients read the first one and some the last one.
+    if (read.old.hasRepeats !== read.new.hasRepeats) {
+      to.differ('body', body, undefined, undefined);
+      return undefined;
+    }
     compareValues(to, body, read.old.value, read.new.value);
     return toMembers(read.old.value);
   }

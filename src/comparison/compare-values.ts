@@ -98,7 +98,10 @@ export interface EdgeItem {
   /** The id on its own server. */
   readonly id: string;
   readonly item: unknown;
-  /** True if the list is sorted by values that change by themselves, so that items move between pages. */
+  /**
+   * True if the item cannot be judged by other pages: the list is sorted by values that change by themselves, so that
+   * items move between pages, or the servers do not state the same page.
+   */
   readonly isLive: boolean;
 }
 
@@ -130,6 +133,12 @@ function compareObjects(to: ValueComparison, place: Place, a: Members, b: Member
 
 function compareMembers(to: ValueComparison, place: Place, a: Members, b: Members): void {
   const { listName } = place;
+  if (Object.keys(b).length === 0 && Object.keys(a).length > 0) {
+    place.compared += 1;
+    return to.differ('form', place, a, b);
+  }
+  // Another thing has other values, too.
+  if (Object.hasOwn(a, ID) && Object.hasOwn(b, ID) && isOtherThing(to, place.member(ID), a[ID], b[ID])) return;
   const renamed = new Set<string>();
   let lists: ListResult | undefined;
   // The items come first, because counts can follow from them.
@@ -142,7 +151,10 @@ function compareMembers(to: ValueComparison, place: Place, a: Members, b: Member
     if (name === listName && lists !== undefined) continue;
     const inner = place.member(name);
     if (Object.hasOwn(b, name)) {
-      if (inner.marks.counts !== undefined && lists !== undefined) compareCounts(to, place, name, [a, b], lists);
+      const { counts } = inner.marks;
+      // The number of the page says the same even if there is no list.
+      if (counts === 'page' || (counts !== undefined && lists !== undefined))
+        compareCounts(to, place, name, [a, b], lists ?? NO_LISTS);
       else compareValues(to, inner, a[name], b[name]);
       continue;
     }
@@ -163,6 +175,15 @@ function compareMembers(to: ValueComparison, place: Place, a: Members, b: Member
     // A field that only some callers may see is no ordinary addition.
     to.differ(inner.marks.isPrivate ? 'leak' : 'extra', inner, undefined, b[name]);
   }
+}
+
+/** Returns whether two ids refer to different things, and then reports it. */
+function isOtherThing(to: ValueComparison, id: Place, a: unknown, b: unknown): boolean {
+  if (id.marks.identity === undefined || !isIdValue(a) || !isIdValue(b)) return false;
+  if (matchIds(to, id, a, b) !== 'broken') return false;
+  id.compared += 1;
+  to.differ('identity', id, a, b);
+  return true;
 }
 
 function compareCounts(
@@ -197,7 +218,7 @@ function compareCounts(
       if (Math.max(1, x) === pagesFollow(a) && Math.max(1, y) === pagesFollow(b)) return follows();
       break;
     case 'page':
-      if (to.isFirstPage && x + y === 1 && x * y === 0) return to.same('first page 0 or 1');
+      if (isFirstPage(to, x, y)) return to.same('first page 0 or 1');
       break;
     case 'size':
     case undefined:
@@ -210,6 +231,8 @@ interface ListResult {
   readonly lengthA: number;
   readonly lengthB: number;
 }
+
+const NO_LISTS: ListResult = { lengthA: 0, lengthB: 0 };
 
 /** The objects around a list. */
 interface Around {
@@ -234,11 +257,12 @@ function compareLists(
   for (const [x, y] of alignment.pairs) if (isObjects || !isScalar(a[x])) compareValues(to, items, a[x], b[y]);
   if (!isObjects) items.compared += alignment.pairs.length;
   const key = sortKey(to, place, around);
-  const isHidden = key === 'hidden' || (key !== undefined && !isShown(key, [a, b]));
+  const isHidden = key === 'hidden' || (key !== undefined && (!isShown(key, [a, b]) || isFiltered(key, a, to.old)));
   const shownKey = key === 'hidden' || isHidden ? undefined : key;
-  const isPart = isIncomplete(around, a, b) && !isOtherPage(to, items, [a, b], around, shownKey);
-  const margin = shiftOf(around);
-  reportOnly(to, items, alignment, [a, b], isPart ? { key: shownKey, isHidden, margin } : undefined);
+  const isElsewhere = statesOtherPage(to, around);
+  const isPart = isElsewhere || (isIncomplete(around, a, b) && !isOtherPage(to, items, [a, b], around, shownKey));
+  const part = { key: shownKey, isHidden, isElsewhere, margin: shiftOf(around) };
+  reportOnly(to, items, alignment, [a, b], isPart ? part : undefined);
   compareOrder(to, place, alignment, [a, b], isHidden ? 'hidden' : shownKey);
   return result;
 }
@@ -261,7 +285,7 @@ function isIncomplete(around: Around | undefined, a: readonly unknown[], b: read
 
 /**
  * Returns whether two pages cannot be the same part of one list, whatever the order of equal items: one of them is empty,
- * or both servers state the same total, but the pages have other lengths or other sort keys at the same places.
+ * or both servers state the same total, but the pages have other lengths or other sort keys.
  */
 function isOtherPage(
   to: ValueComparison,
@@ -277,8 +301,26 @@ function isOtherPage(
   if (a.length !== b.length) return true;
   // A value that changes by itself is another one a moment later.
   if (key === undefined || items.member(key.name).marks.isVolatile) return false;
-  return a.some((item, at) => coarse(sortValue(item, key, to.old), key) !== coarse(sortValue(b[at], key, to.new), key));
+  // Their order is judged apart.
+  const keysIn = (list: readonly unknown[], side: Side) =>
+    list.map((item) => String(coarse(sortValue(item, key, side), key))).toSorted();
+  const keysB = keysIn(b, to.new);
+  return keysIn(a, to.old).some((one, at) => one !== keysB[at]);
 }
+
+/** Returns whether the servers state other pages or page sizes, which is a difference from which other items follow. */
+function statesOtherPage(to: ValueComparison, around: Around | undefined): boolean {
+  if (around === undefined) return false;
+  const { a, b, envelope } = around;
+  return Object.keys(a).some((name) => {
+    const { counts } = envelope.member(name).marks;
+    const [x, y] = [a[name], b[name]];
+    if (typeof x !== 'number' || typeof y !== 'number' || x === y) return false;
+    return counts === 'size' || (counts === 'page' && !isFirstPage(to, x, y));
+  });
+}
+
+const isFirstPage = (to: ValueComparison, x: number, y: number) => to.isFirstPage && x + y === 1 && x * y === 0;
 
 function totalsOf(around: Around | undefined): readonly [unknown, unknown] {
   const totalOf = (of: Members | undefined) =>
@@ -302,22 +344,29 @@ function keyMember(lists: readonly (readonly Members[])[]): string | undefined {
   return isKey(ID) ? ID : undefined;
 }
 
+/** Returns the kind of an id. If it is that of things of several kinds, a member beside it names the kind. */
+function kindOf({ marks: { identity } }: Place, item: Members | undefined): string | undefined {
+  const [, name] = /^\{(\w+)\}$/.exec(identity ?? '') ?? [];
+  return name === undefined ? identity : String(item?.[name]);
+}
+
 function alignObjects(to: ValueComparison, items: Place, a: readonly Members[], b: readonly Members[]): Alignment {
   const key = keyMember([a, b]);
   if (key === undefined) return alignWithoutIds(to, items, a, b);
-  const space = items.member(key).marks.identity ?? items.at;
+  const spaceOf = (item: Members | undefined) => kindOf(items.member(key), item) ?? items.at;
   const keysB = b.map((item) => {
     const id = idText(item[key]) ?? '';
     // An id without a counterpart must not be taken for the same id on the old server.
-    return to.ids.toOld(space, id) ?? `new ${id}`;
+    const other = to.ids.toOld(spaceOf(item), id) ?? `new ${id}`;
+    return `${spaceOf(item)} ${other}`;
   });
   const aligned = alignByKey(
-    a.map((item) => idText(item[key]) ?? ''),
+    a.map((item) => `${spaceOf(item)} ${idText(item[key]) ?? ''}`),
     keysB,
   );
   if (to.ids.mode !== 'learned' || aligned.onlyA.length === 0 || aligned.onlyB.length === 0) return aligned;
   const isUnknown = (at: number, list: readonly Members[], of: 'toNew' | 'toOld') =>
-    to.ids[of](space, idText(list[at]?.[key]) ?? '') === undefined;
+    to.ids[of](spaceOf(list[at]), idText(list[at]?.[key]) ?? '') === undefined;
   const [freeA, freeB] = [
     aligned.onlyA.filter((at) => isUnknown(at, a, 'toNew')),
     aligned.onlyB.filter((at) => isUnknown(at, b, 'toOld')),
@@ -333,7 +382,7 @@ function alignObjects(to: ValueComparison, items: Place, a: readonly Members[], 
     [factsA, factsB],
   );
   for (const [x, y] of found)
-    to.ids.match(space, idText(a[x]?.[key]) ?? '', idText(b[y]?.[key]) ?? '', items.member(key), true);
+    to.ids.match(spaceOf(a[x]), idText(a[x]?.[key]) ?? '', idText(b[y]?.[key]) ?? '', items.member(key), true);
   return withPairs(aligned, found);
 }
 
@@ -377,7 +426,7 @@ export function factsOf(place: Place, item: Members, side: Side): ItemFacts {
     if (typeof value === 'number' || value instanceof WrittenNumber) facts.set(name, canonicalNumber(value));
     if (typeof value === 'boolean') facts.set(name, String(value));
     if (typeof value !== 'string') continue;
-    const date = text === 'date' ? readDate(value) : undefined;
+    const date = text === 'date' || !inner.marks.isDescribed ? readDate(value) : undefined;
     // Dates are compared to the minute, because some forms state no seconds.
     if (date !== undefined)
       facts.set(name, String(Math.floor((date.hasZone ? date.at : side.clock(date.at)) / 60_000)));
@@ -423,6 +472,10 @@ function alignScalars(to: ValueComparison, items: Place, a: readonly unknown[], 
 
 const isIdValue = (value: unknown) => idText(value) !== undefined;
 
+const ownId = (item: unknown) =>
+  typeOfValue(item) === 'object' ? idText((item as Members)[ID] ?? undefined) : undefined;
+const isDigits = (id: string | undefined) => id !== undefined && /^\d+$/.test(id);
+
 /**
  * Reports the items that only one server has. `part` is set if the lists are only pages: an item may then be on another
  * page if it is at the edge of its page, or if its sort key is that of an item at the edge.
@@ -433,10 +486,17 @@ function reportOnly(
   { pairs, onlyA, onlyB }: Alignment,
   [a, b]: readonly [readonly unknown[], readonly unknown[]],
   part:
-    { readonly key: SortKey | undefined; readonly isHidden: boolean; readonly margin: number | undefined } | undefined,
+    | {
+        readonly key: SortKey | undefined;
+        readonly isHidden: boolean;
+        readonly isElsewhere: boolean;
+        readonly margin: number | undefined;
+      }
+    | undefined,
 ): void {
   if (onlyA.length === 0 && onlyB.length === 0) return;
-  const isLive = part?.key !== undefined && items.member(part.key.name).marks.isVolatile;
+  const isLive =
+    part?.isElsewhere === true || (part?.key !== undefined && items.member(part.key.name).marks.isVolatile);
   const insideOf = (list: readonly unknown[], indices: readonly number[], side: Side) => {
     const [first, last] = [Math.min(...indices), Math.max(...indices)];
     const keyAt = (at: number) => (part?.key === undefined ? undefined : sortValue(list[at], part.key, side));
@@ -466,19 +526,22 @@ function reportOnly(
   };
   const isCertain = (at: number, side: 'old' | 'new'): boolean => {
     const item = side === 'old' ? a[at] : b[at];
-    const id = typeOfValue(item) === 'object' ? idText((item as Members)[ID] ?? undefined) : undefined;
+    const id = ownId(item);
     // Items whose sort keys nobody knows may be equal in them, and then any of them can be on another page.
     const isInside = !isLive && part?.isHidden === false && inside[side](at);
-    if (part === undefined || id === undefined || isInside) return true;
+    // No page has an item whose id is unlike all others.
+    const isOdd = id !== undefined && !isDigits(id) && (side === 'old' ? a : b).some((one) => isDigits(ownId(one)));
+    if (part === undefined || id === undefined || isInside || isOdd) return true;
     to.atEdge({ place: items, side, id, item, isLive });
     return false;
   };
   const missing = onlyA.filter((at) => isCertain(at, 'old'));
   const extra = onlyB.filter((at) => isCertain(at, 'new'));
   items.compared += missing.length + extra.length;
-  // As many items instead of others are one fault, not two.
-  if (missing.length === extra.length)
-    for (const [at, x] of missing.entries()) to.differ('other-item', items, a[x], b[extra[at] ?? -1]);
+  // Items instead of others are one fault, not two.
+  if (missing.length > 0 && extra.length > 0)
+    for (let at = 0; at < Math.max(missing.length, extra.length); at += 1)
+      to.differ('other-item', items, a[missing[at] ?? -1], b[extra[at] ?? -1]);
   else {
     for (const at of missing) to.differ('missing-item', items, a[at], undefined);
     for (const at of extra) to.differ('extra-item', items, undefined, b[at]);
@@ -542,6 +605,17 @@ function sortKey(to: ValueComparison, place: Place, around: Around | undefined):
 const isShown = ({ name }: SortKey, lists: readonly (readonly unknown[])[]) =>
   lists.some((list) => list.some((item) => typeOfValue(item) === 'object' && Object.hasOwn(item as Members, name)));
 
+/**
+ * Returns whether the server sorts by the length of a list of which this caller sees only a part. Its own items are then
+ * not in the order of what they show.
+ */
+const isFiltered = (key: SortKey, list: readonly unknown[], side: Side) =>
+  list.some((item) => typeOfValue(item) === 'object' && Array.isArray((item as Members)[key.name])) &&
+  !isSorted(
+    list.map((item) => sortValue(item, key, side)),
+    key,
+  );
+
 function sortValue(item: unknown, { name, isDate }: SortKey, { clock }: Side): number | string | undefined {
   if (typeOfValue(item) !== 'object') return undefined;
   const value = (item as Members)[name];
@@ -581,10 +655,13 @@ const isNumber = (value: unknown): value is number | WrittenNumber =>
 const sourceOf = (value: number | WrittenNumber) => (value instanceof WrittenNumber ? value.source : String(value));
 
 function compareIds(to: ValueComparison, place: Place, a: unknown, b: unknown): void {
-  const match = to.ids.match(place.marks.identity ?? '', idText(a) ?? '', idText(b) ?? '', place);
+  const match = matchIds(to, place, a, b);
   if (match === 'broken') to.differ('identity', place, a, b);
   else if (match === 'paired') to.same('paired id');
 }
+
+const matchIds = (to: ValueComparison, place: Place, a: unknown, b: unknown) =>
+  to.ids.match(kindOf(place, to.inside?.a) ?? '', idText(a) ?? '', idText(b) ?? '', place);
 
 function compareTexts(to: ValueComparison, place: Place, a: string, b: string): void {
   // What the contract does not describe is taken for what it looks like.
@@ -640,7 +717,7 @@ function matchSplit(
   if (a.length !== b.length || a.some((part, at) => at % 2 === 0 && part !== b[at])) return 'different';
   let found: 'same' | 'paired' | 'assumed' = 'same';
   for (let at = 1; at < a.length; at += 2) {
-    const match = ids.matchAny(a[at] ?? '', b[at] ?? '', place, a[at - 1]?.endsWith('/') === true);
+    const match = ids.matchAny(a[at] ?? '', b[at] ?? '', place, a[at - 1] ?? '');
     if (match === 'broken') return ids.mode === 'same' ? 'different' : 'broken';
     if (match === 'assumed' || (match === 'paired' && found === 'same')) found = match;
   }
@@ -654,6 +731,7 @@ function compareDates(to: ValueComparison, place: Place, a: string, b: string): 
     return to.differ(dateA === dateB ? 'value' : 'form', place, a, b);
   }
   if (a === b && to.old.zone === to.new.zone) return;
+  if (dateA.hasTime !== dateB.hasTime) return to.differ('form', place, a, b);
   const match = matchDates([dateA, a, to.old.clock], [dateB, b, to.new.clock]);
   if (match === 'different') return to.differ('value', place, a, b);
   if (match !== 'same') to.same(match === 'form' ? 'date form' : 'date zone');

@@ -7,6 +7,8 @@ interface ReadDate {
   readonly wall: number;
   /** The smallest unit that the text states, in milliseconds. */
   readonly unit: number;
+  /** False if the text states only a day, which is less than clients can show. */
+  readonly hasTime: boolean;
 }
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
@@ -79,9 +81,10 @@ function dated(fields: Fields, unit: number, zone: string | undefined, ms = 0): 
   const at = Date.UTC(year, month - 1, day, hour, minute, second, ms);
   const date = new Date(at);
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day || hour > 23 || minute > 59) return undefined;
-  if (zone === undefined) return { at, hasZone: false, wall: at, unit };
+  const hasTime = unit < DAY;
+  if (zone === undefined) return { at, hasZone: false, wall: at, unit, hasTime };
   const offset = offsetOf(zone);
-  return offset === undefined ? undefined : { at: at - offset * MINUTE, hasZone: true, wall: at, unit };
+  return offset === undefined ? undefined : { at: at - offset * MINUTE, hasZone: true, wall: at, unit, hasTime };
 }
 
 function offsetOf(zone: string): number | undefined {

@@ -1,4 +1,4 @@
-import { DEFAULT_JSON_LIMITS, exceededLimit, type JsonLimits } from '../lib/bounded-json.ts';
+import { countMembers, DEFAULT_JSON_LIMITS, type JsonLimits, parseBounded } from '../lib/bounded-json.ts';
 
 /** A number that a JavaScript number does not represent, or that was written in an unusual way, such as `1.0`. */
 export class WrittenNumber {
@@ -9,10 +9,11 @@ export class WrittenNumber {
 }
 
 /**
- * The result of reading a body: its value, or that it is not JSON or exceeds the limits. With `hasSources`, numbers may be
- * of the type `WrittenNumber`.
+ * The result of reading a body: its value, or that it is not JSON or exceeds the limits. Numbers in `value` may be of the
+ * type `WrittenNumber`, and those in `plain` are not. `hasRepeats` is true if an object has a member twice.
  */
-export type ReadJson = { readonly value: unknown; readonly hasSources: boolean } | 'malformed' | 'excess';
+export type ReadJson =
+  { readonly value: unknown; readonly plain: unknown; readonly hasRepeats: boolean } | 'malformed' | 'excess';
 
 /**
  * Finds what may be a number that needs its source: one with many digits, a fraction or an exponent. Strings may match,
@@ -22,14 +23,11 @@ const UNUSUAL = /[\s:,[]-?(?:\d{16}|\d{1,15}[.eE])/;
 
 /** Parses a body so that numbers keep the form in which they were written. */
 export function readJson(bytes: Buffer, limits: JsonLimits = DEFAULT_JSON_LIMITS): ReadJson {
-  if (exceededLimit(bytes, limits) !== undefined) return 'excess';
+  const parsed = parseBounded(bytes, limits);
+  if (parsed.state !== 'parsed') return parsed.state;
   const text = new TextDecoder().decode(bytes);
-  try {
-    const hasSources = UNUSUAL.test(` ${text}`);
-    return { value: hasSources ? (JSON.parse as ParseWithSource)(text, keepSource) : JSON.parse(text), hasSources };
-  } catch {
-    return 'malformed';
-  }
+  const value = UNUSUAL.test(` ${text}`) ? (JSON.parse as ParseWithSource)(text, keepSource) : parsed.value;
+  return { value, plain: parsed.value, hasRepeats: countMembers(parsed.value) !== parsed.members };
 }
 
 type ParseWithSource = (
@@ -41,10 +39,7 @@ const keepSource: Parameters<ParseWithSource>[1] = (_name, value, { source }) =>
   typeof value === 'number' && source !== undefined && source !== String(value) ? new WrittenNumber(source) : value;
 
 /** Returns a body as `JSON.parse` does, or undefined if it is not JSON. */
-export function plainValue(json: ReadJson, bytes: Buffer): unknown {
-  if (typeof json === 'string') return undefined;
-  return json.hasSources ? (JSON.parse(new TextDecoder().decode(bytes)) as unknown) : json.value;
-}
+export const plainValue = (json: ReadJson): unknown => (typeof json === 'string' ? undefined : json.plain);
 
 /** Returns the type of a value in JSON. */
 export function typeOfValue(value: unknown): 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object' {
@@ -58,7 +53,9 @@ export function typeOfValue(value: unknown): 'null' | 'boolean' | 'number' | 'st
 export function idText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return String(value);
-  return value instanceof WrittenNumber ? value.source : undefined;
+  if (!(value instanceof WrittenNumber)) return undefined;
+  const [, digits = '', zeros = ''] = /^(-?\d+)e(\d{1,2})$/.exec(canonicalNumber(value)) ?? [];
+  return digits === '' ? value.source : digits + '0'.repeat(Number(zeros));
 }
 
 /**

@@ -28,10 +28,13 @@ export interface Identities {
    */
   match(space: string, old: string, next: string, place: Place, isCertain?: boolean): IdMatch;
   /**
-   * Compares two numbers in a text that may be ids, whose kind is not known. `isSegment` is true for a whole segment of
-   * a path, which is certainly an id if anything has it. The result is `assumed` if nothing else has shown the pair.
+   * Compares two numbers in a text that may be ids, whose kind is not known. What stands `before` them in an address,
+   * such as `questions/`, tells the kind once an id has been recognized there; what contradicts it is then wrong, also
+   * in earlier texts. The result is `assumed` if nothing else has shown the pair.
    */
-  matchAny(old: string, next: string, place: Place, isSegment: boolean): IdMatch | 'assumed';
+  matchAny(old: string, next: string, place: Place, before: string): IdMatch | 'assumed';
+  /** Judges what only more texts could have told. Called once, at the end. */
+  settle(): void;
   /** Returns the places at which an earlier reference has turned out to be wrong, and forgets them. */
   takeRefuted(): readonly Place[];
   pairs(): Iterable<IdPair>;
@@ -44,15 +47,40 @@ interface Known {
   readonly place: Place | undefined;
 }
 
-/** The kind of the ids in texts that no response has shown elsewhere. */
+/** The pairs of a kind, in both directions. */
+interface Space {
+  readonly toNew: Map<string, Known>;
+  readonly toOld: Map<string, Known>;
+}
+
+/** What has been seen of the numbers that follow the same segment in addresses. */
+interface Segment {
+  /** The ids of each kind that stand there with their counterparts. */
+  readonly matched: Map<string, Set<string>>;
+  /** Pairs that no kind has, although some kind has one of the two. They are judged once the kind is known. */
+  readonly doubts: Map<string, { readonly old: string; readonly next: string; readonly place: Place; isOver: boolean }>;
+}
+
+/** The kind of the numbers in texts that no response has shown elsewhere, unless an address tells more about them. */
 const IN_TEXT = 'address';
+const SEGMENT = /[\w.-]{1,60}[/=]$/;
+const isInText = (space: string) => space === IN_TEXT || /[/=]$/.test(space);
 
 /** The maximum number of pairs. Further ids are compared, but not remembered. */
 const MAX_PAIRS = 1_000_000;
+const MAX_SEGMENTS = 1_000;
+/** The maximum numbers of matched ids of a kind, and of doubts, that are remembered of a segment. */
+const MAX_SEEN = 100;
+/** Kinds whose numbers are close together match by accident, too. More contradictions per match show that. */
+const MAX_CONTRADICTIONS = 4;
+
+const contradicts = ({ toNew, toOld }: Space, old: string, next: string): boolean =>
+  (toNew.get(old)?.other ?? next) !== next || (toOld.get(next)?.other ?? old) !== old;
 
 /** Creates the relation, from the given pairs. Throws an Error if the pairs contradict each other. */
 export function createIdentities(mode: IdMode, given: readonly IdPair[] = []): Identities {
-  const spaces = new Map<string, { readonly toNew: Map<string, Known>; readonly toOld: Map<string, Known> }>();
+  const spaces = new Map<string, Space>();
+  const segments = new Map<string, Segment>();
   let size = 0;
   let refuted: Place[] = [];
   const spaceOf = (name: string) => {
@@ -61,6 +89,37 @@ export function createIdentities(mode: IdMode, given: readonly IdPair[] = []): I
     const created = { toNew: new Map<string, Known>(), toOld: new Map<string, Known>() };
     spaces.set(name, created);
     return created;
+  };
+  const segmentOf = (name: string | undefined): Segment | undefined => {
+    if (name === undefined || mode !== 'learned') return undefined;
+    const known = segments.get(name);
+    if (known !== undefined || segments.size >= MAX_SEGMENTS) return known;
+    const created: Segment = { matched: new Map(), doubts: new Map() };
+    segments.set(name, created);
+    return created;
+  };
+  /** Returns the kinds of which the numbers after a segment are, by what most of them match. */
+  const kindsOf = ({ matched, doubts }: Segment): readonly Space[] => {
+    const most = Math.max(0, ...Array.from(matched.values(), ({ size: count }) => count));
+    return [...matched].flatMap(([name, { size: count }]) => {
+      const space = spaceOf(name);
+      const against = [...doubts.values()].filter(({ old, next }) => contradicts(space, old, next)).length;
+      return count === most && against <= count * MAX_CONTRADICTIONS ? [space] : [];
+    });
+  };
+  const judge = ({ matched, doubts }: Segment, isEnd: boolean) => {
+    const kinds = kindsOf({ matched, doubts });
+    const open = [...doubts.values()].filter(({ isOver }) => !isOver);
+    // Several numbers that match nothing are ids of a kind of their own, unless they are still those of the old server.
+    const isOwnKind = open.length > 1;
+    for (const doubt of open) {
+      const { old, next, place } = doubt;
+      const isWrong =
+        kinds.length > 0 ? kinds.some((space) => contradicts(space, old, next)) : isEnd && (old === next || !isOwnKind);
+      if (!isWrong) continue;
+      doubt.isOver = true;
+      if (!refuted.includes(place)) refuted.push(place);
+    }
   };
   const put = (name: string, old: string, next: string, isCertain: boolean, place: Place | undefined) => {
     if (size >= MAX_PAIRS) return;
@@ -112,20 +171,41 @@ export function createIdentities(mode: IdMode, given: readonly IdPair[] = []): I
     toOld: (name, id) => spaces.get(name)?.toOld.get(id)?.other ?? (mode === 'same' ? id : undefined),
     toNew: (name, id) => spaces.get(name)?.toNew.get(id)?.other ?? (mode === 'same' ? id : undefined),
     match,
-    matchAny(old, next, place, isSegment) {
+    matchAny(old, next, place, before) {
       if (mode === 'same') return old === next ? 'same' : 'broken';
-      const others = [...spaces].filter(([name]) => name !== IN_TEXT).map(([, { toNew }]) => toNew.get(old)?.other);
-      if (others.includes(next)) return old === next ? 'same' : 'paired';
-      const isKnown = others.some((other) => other !== undefined);
-      // Without the kind, an equal id can only be called wrong if nothing on the new server has it.
-      if (old === next) {
-        const isOnNew = [...spaces.values()].some(({ toOld }) => toOld.has(next));
-        return isSegment && isKnown && !isOnNew ? 'broken' : 'same';
+      const name = SEGMENT.exec(before)?.[0];
+      const segment = segmentOf(name);
+      const kinds = [...spaces].filter(([space]) => !isInText(space));
+      const matching = kinds.filter(([, { toNew }]) => toNew.get(old)?.other === next);
+      for (const [space] of matching) {
+        const seen = segment?.matched.get(space) ?? new Set();
+        if (seen.size < MAX_SEEN) segment?.matched.set(space, seen.add(old));
       }
-      if (isKnown) return 'broken';
-      const result = match(IN_TEXT, old, next, place);
+      if (matching.length > 0) {
+        if (segment !== undefined && segment.doubts.size > 0) judge(segment, false);
+        return old === next ? 'same' : 'paired';
+      }
+      const known = kinds.filter(([, { toNew }]) => toNew.has(old));
+      const isOnNew = [...spaces.values()].some(({ toOld }) => toOld.has(next));
+      // Without the kind, an equal id can only be called wrong if nothing on the new server has it.
+      const isDoubtful = known.length > 0 && (old !== next || (before.endsWith('/') && !isOnNew));
+      const own = segment === undefined ? [] : kindsOf(segment);
+      const isWrong = own.some((space) => contradicts(space, old, next));
+      if (
+        isDoubtful &&
+        segment !== undefined &&
+        segment.doubts.size < MAX_SEEN &&
+        !segment.doubts.has(`${old} ${next}`)
+      )
+        segment.doubts.set(`${old} ${next}`, { old, next, place, isOver: isWrong });
+      if (isWrong || (isDoubtful && segment === undefined)) return 'broken';
+      if (old === next) return 'same';
+      const result = match(name === undefined ? IN_TEXT : `/${name}`, old, next, place);
       // Nothing but this text relates the two, so they may just as well be different numbers.
       return result === 'paired' ? 'assumed' : result;
+    },
+    settle() {
+      for (const segment of segments.values()) judge(segment, true);
     },
     takeRefuted() {
       const found = refuted;

@@ -124,15 +124,16 @@ export function createListPages<Exchange>(ids: Identities) {
           continue;
         }
         list.net += side === 'old' ? 1 : -1;
-        const [kind, old, next] =
-          side === 'old'
-            ? (['missing-item', described, 'absent'] as const)
-            : (['extra-item', 'absent', described] as const);
+        const [old, next] = side === 'old' ? [described, 'absent'] : ['absent', described];
+        const isInstead = list.onlyOld.size > 0 && list.onlyNew.size > 0;
+        const kind = isInstead ? 'other-item' : side === 'old' ? 'missing-item' : 'extra-item';
         found.push({ kind, place, old, new: next, id, exchange });
       }
-    const { totals } = list;
-    if (totals !== undefined && totals.old - totals.new !== list.net)
-      found.push({ ...totals, kind: 'count', id: undefined });
+    const { totals, net } = list;
+    const missing = totals === undefined ? 0 : totals.old - totals.new;
+    // Unless all pages are known, there can be more of the items that one server does not send.
+    const follows = missing === net || (!isWhole && net !== 0 && missing / net > 1);
+    if (totals !== undefined && !follows) found.push({ ...totals, kind: 'count', id: undefined });
     return found;
   };
   /** Pairs items whose ids became known later, or that are alike. */
@@ -213,9 +214,9 @@ export function createListPages<Exchange>(ids: Identities) {
               : { place: refOf(totals.place), old: totals.old, new: totals.new, exchange: numberOf(totals.exchange) },
           net,
           waiting: [
-            ...[...onlyOld].map(([id, debt]) => ({ side: 'old' as const, id, debt })),
-            ...[...onlyNew].map(([id, debt]) => ({ side: 'new' as const, id, debt })),
-          ].map(({ side, id, debt: { place, described, facts, exchange } }) => ({
+            ...Array.from(onlyOld, ([id, debt]) => ['old', id, debt] as const),
+            ...Array.from(onlyNew, ([id, debt]) => ['new', id, debt] as const),
+          ].map(([side, id, { place, described, facts, exchange }]) => ({
             place: refOf(place),
             side,
             id,

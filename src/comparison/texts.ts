@@ -40,37 +40,46 @@ export function containsAddress(text: string, { own }: ServerAddresses): boolean
 
 /** The elements around which white space has no effect. */
 const BLOCKS =
-  /^<\/?(?:address|article|blockquote|br|dd|div|dl|dt|figure|h[1-6]|hr|li|ol|p|section|table|tbody|td|tfoot|th|thead|tr|ul)(?![\w-])/i;
+  /^<\/?(?:address|article|blockquote|br|dd|div|dl|dt|figure|h[1-6]|hr|li|ol|p|pre|section|table|tbody|td|tfoot|th|thead|tr|ul)(?![\w-])/i;
+
+const KEEPS_SPACE = /^<(\/?)(pre|textarea)(?![\w-])/i;
 
 const MAX_HTML = 1_000_000;
 
 /**
  * Returns HTML in a form in which white space and entities that mean nothing are the same: entities decoded in text,
  * runs of white space as one space, none beside blocks, and attributes in double quotes. Tags and words are kept.
- * White space inside `pre` and `textarea` has a meaning, and so it has in a text without tags; such texts keep all of it.
+ * White space inside `pre` and `textarea` has a meaning, and so it has in a text without tags, which keeps all of it. A
+ * space that does not break is no white space.
  */
 export function normalHtml(html: string): string {
   const text = html.slice(0, MAX_HTML);
   // Without tags it may be Markdown or plain text, in which lines mean something.
   if (!/<[a-zA-Z/!]/.test(text)) return textOf(text.replaceAll('\r\n', '\n')) + html.slice(MAX_HTML);
-  const keepsSpace = /<(?:pre|textarea)\b/i.test(text);
   const parts = text.split(/(<[a-zA-Z/!][^<>]*>)/);
+  // How many elements that keep white space each part is in.
+  let depth = 0;
   const normal = parts.map((part, at) => {
-    if (at % 2 === 1) return normalTag(part);
-    const decoded = textOf(part);
-    return keepsSpace ? decoded.replaceAll('\r\n', '\n') : decoded.replace(/[\s\u00a0]+/g, ' ');
-  });
-  if (!keepsSpace)
-    for (let at = 0; at < normal.length; at += 2) {
-      if (at === 0 || BLOCKS.test(normal[at - 1] ?? '')) normal[at] = (normal[at] ?? '').replace(/^ /, '');
-      if (at === normal.length - 1 || BLOCKS.test(normal[at + 1] ?? ''))
-        normal[at] = (normal[at] ?? '').replace(/ $/, '');
+    if (at % 2 === 1) {
+      const [, slash, name] = KEEPS_SPACE.exec(part) ?? [];
+      if (name !== undefined) depth = Math.max(0, depth + (slash === '/' ? -1 : 1));
+      return normalTag(part);
     }
+    const decoded = textOf(part);
+    if (depth > 0) return decoded.replaceAll('\r\n', '\n');
+    const single = decoded.replace(/[ \t\n\f\r]+/g, ' ');
+    const isFirst = at === 0 || BLOCKS.test(parts[at - 1] ?? '');
+    const isLast = at === parts.length - 1 || BLOCKS.test(parts[at + 1] ?? '');
+    return single.slice(isFirst && single.startsWith(' ') ? 1 : 0, isLast && single.endsWith(' ') ? -1 : undefined);
+  });
   return normal.join('') + html.slice(MAX_HTML);
 }
 
 /** Decodes the entities in a text. A decoded `<` must not be taken for the beginning of a tag. */
 const textOf = (text: string) => decodeHTML(text).replaceAll('<', '\u0001');
+
+/** Decodes the entities in the value of an attribute. A decoded quote must not be taken for the end of the value. */
+const attributeOf = (value: string) => decodeHTML(value).replaceAll('"', '\u0002');
 
 function normalTag(tag: string): string {
   const [start, slash = '', name = ''] = /^<(\/?)([a-zA-Z][\w-]*)/.exec(tag) ?? [];
@@ -79,7 +88,7 @@ function normalTag(tag: string): string {
   const attributes = [...rest.matchAll(/([\w:-]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/g)].map(
     ([, key = '', double, single, bare]) => {
       const value = double ?? single ?? bare;
-      return value === undefined ? key.toLowerCase() : `${key.toLowerCase()}="${decodeHTML(value)}"`;
+      return value === undefined ? key.toLowerCase() : `${key.toLowerCase()}="${attributeOf(value)}"`;
     },
   );
   return `<${slash}${[name.toLowerCase(), ...attributes].join(' ')}>`;

@@ -24,6 +24,84 @@ const respond = (status: number, text: string, mediaType = 'application/json'): 
 const some = (json: any, name: string, least = 1): any => json.list.find((item: any) => item[name].length >= least);
 
 const FAULTS: readonly (readonly [fault: string, target: string, change: Change, found: readonly string[]])[] = [
+  // One fault, one difference
+  [
+    'another author with everything that belongs to them',
+    QUESTIONS,
+    (j) => {
+      const [a, b] = [j.list[0], j.list.find((one: any) => one.author.id !== j.list[0].author.id)];
+      [a.author, b.author] = [b.author, a.author];
+    },
+    ['identity /list/*/author/id'],
+  ],
+  ['an object without members', IDEAS, () => ({}), ['form ']],
+  [
+    'a projection that is ignored',
+    `${QUESTIONS}&includeOnly=id,title,author.id`,
+    (j) => j.list.forEach((one: any) => Object.assign(one, { score: 1, wiki: false, topics: [] })),
+    ['extra /list/*'],
+  ],
+  [
+    'a filter that is ignored',
+    '/services/v2/question.json?unanswered=true&pageSize=8',
+    (j) => {
+      j.list.splice(
+        3,
+        1,
+        ...[1, 2, 3].map((at) => Object.assign(structuredClone(j.list[3]), { id: 987_600 + at, title: `New ${at}` })),
+      );
+      j.totalCount += 300;
+      j.pageCount = Math.ceil(j.totalCount / 8);
+      j.listCount = j.list.length;
+    },
+    ['other-item /list/*'],
+  ],
+  [
+    'the children of another node',
+    QUESTIONS,
+    (j) => void (some(j, 'childrenIds').childrenIds = [987_001, 987_002, 987_003, 987_004, 987_005, 987_006]),
+    ['other-item /list/*/childrenIds/*'],
+  ],
+  [
+    'the first page instead of another',
+    '/services/v2/article.json?pageSize=8&page=3',
+    (j) => void ((j.page = 1), j.list.forEach((one: any) => (one.id += 500_000))),
+    ['count /page'],
+  ],
+  [
+    'fewer items than were requested, which is stated',
+    NEWEST,
+    (j) =>
+      void (
+        (j.list = j.list.slice(0, 5)),
+        (j.listCount = 5),
+        (j.pageSize = 5),
+        (j.pageCount = Math.ceil(j.totalCount / 5))
+      ),
+    ['count /pageSize'],
+  ],
+  ['no list on the first page', USERS, (j) => void (j.list = null), ['null /list']],
+  ['a page in the wrong order, with other items at its end', QUESTIONS, (j) => void j.list.reverse(), ['order /list']],
+  // Forms
+  [
+    'a date without a time',
+    ACTIONS,
+    (j) => void (j.actions[4].actionDate = j.actions[4].actionDate.slice(0, 10)),
+    ['form /actions/*/actionDate'],
+  ],
+  [
+    'a member twice',
+    QUESTIONS,
+    replaceBody((text) => text.replace('"totalCount":', '"totalCount":7,"totalCount":')),
+    ['body '],
+  ],
+  ['an item whose id is a word', ACTIONS, (j) => void (j.actions[0].id = 'abc'), ['extra-item /actions/*']],
+  [
+    'an attribute that its value has become',
+    QUESTIONS,
+    (j) => void (j.list[0].bodyAsHTML = j.list[0].bodyAsHTML.replace('<p>', '<p title="x" onclick="y">')),
+    ['value /list/*/bodyAsHTML'],
+  ],
   // Characters
   [
     'a letter of another alphabet',

@@ -57,12 +57,44 @@ describe('ids', () => {
   it('in a text may be of any kind, but not that of another thing', () => {
     const ids = createIdentities('learned');
     ids.match('node', '5', '105', place('a'), true);
-    expect(ids.matchAny('5', '105', place('b'), true)).toBe('paired');
-    expect(ids.matchAny('5', '106', place('b'), true)).toBe('broken');
-    expect(ids.matchAny('5', '5', place('b'), true)).toBe('broken');
-    expect(ids.matchAny('7', '7', place('b'), true)).toBe('same');
+    const post = (old: string, next: string) => ids.matchAny(old, next, place('b'), '<a href="/posts/');
+    expect(post('5', '105')).toBe('paired');
+    expect(post('5', '106')).toBe('broken');
+    expect(post('5', '5')).toBe('broken');
+    expect(post('7', '7')).toBe('same');
     // Nothing but this text relates them.
-    expect(ids.matchAny('8', '9', place('b'), true)).toBe('assumed');
-    expect(ids.matchAny('8', '10', place('b'), true)).toBe('broken');
+    expect(post('8', '9')).toBe('assumed');
+    expect(post('8', '10')).toBe('broken');
+    // Where no address tells the kind, any kind counts.
+    expect(ids.matchAny('5', '106', place('slug'), 'why-')).toBe('broken');
+    expect(ids.takeRefuted()).toEqual([]);
+  });
+
+  it('in a text may have the number of a thing of another kind', () => {
+    const ids = createIdentities('learned');
+    ids.match('node', '5', '105', place('a'), true);
+    ids.match('node', '6', '106', place('a'), true);
+    const user = (old: string, next: string) => ids.matchAny(old, next, place('users'), '/users/');
+    // No response shows users, but two of them contradict no less than one.
+    expect([user('5', '900'), user('6', '901'), user('6', '902')]).toEqual(['assumed', 'assumed', 'broken']);
+    ids.settle();
+    expect(ids.takeRefuted()).toEqual([]);
+  });
+
+  it('in a text are wrong as soon as the others show their kind, and at the latest at the end', () => {
+    const ids = createIdentities('learned');
+    for (const id of ['5', '6', '7']) ids.match('node', id, `10${id}`, place('a'), true);
+    const early = place('early');
+    expect(ids.matchAny('5', '106', early, '/posts/')).toBe('assumed');
+    expect(ids.takeRefuted()).toEqual([]);
+    expect(ids.matchAny('7', '107', place('b'), '/posts/')).toBe('paired');
+    expect(ids.takeRefuted()).toEqual([early]);
+    // The only one of its kind, and those that are still the ids of the old server.
+    const [single, same] = [place('single'), place('same')];
+    expect(ids.matchAny('5', '106', single, '/single/')).toBe('assumed');
+    for (const id of ['5', '6']) expect(ids.matchAny(id, id, same, '/same/')).toBe('same');
+    expect(ids.takeRefuted()).toEqual([]);
+    ids.settle();
+    expect(ids.takeRefuted()).toEqual([single, same]);
   });
 });

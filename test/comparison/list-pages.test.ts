@@ -94,6 +94,50 @@ describe('a comparison that continues', () => {
   });
 });
 
+describe('a list of which all pages were compared', () => {
+  const found = (...pairs: readonly ExchangePair[]) => {
+    const comparator = create();
+    for (const one of pairs) comparator.compare(one).accept();
+    return comparator.settle().map(({ difference: { kind, place } }) => `${kind} ${place.at}`);
+  };
+
+  it('has another item if one is on two pages instead of another', () => {
+    // Nobody knows the sort keys, so item 9 could have been on another page.
+    const hottest = (number: number, old: readonly number[], next: readonly number[]): ExchangePair => ({
+      ...pair(number, old, next, [8, 8]),
+      old: page(old, number, 8, 'hottest'),
+      new: page(next, number, 8, 'hottest'),
+    });
+    const words = found(hottest(1, [1, 2, 3, 4], [1, 2, 3, 9]), hottest(2, [5, 6, 7, 8], [5, 6, 7, 8]));
+    expect(words).toEqual(['other-item /list/*', 'other-item /list/*']);
+  });
+
+  it('has a total that follows from items that are missing, also if only one page is known', () => {
+    // Item 3 is certainly missing, and there may be more of them.
+    expect(found(pair(1, [1, 2, 3, 4], [1, 2, 4], [8, 3]))).toEqual([]);
+    expect(found(pair(1, [1, 2, 3, 4], [1, 2, 4], [8, 9]))).toEqual(['count /totalCount']);
+    expect(found(pair(1, [1, 2, 3, 4], [1, 2, 3, 4], [8, 7]))).toEqual(['count /totalCount']);
+  });
+});
+
+describe('a list that is sorted by the length of a list of which a caller sees only a part', () => {
+  it('is judged by its order only if the old server shows the order', () => {
+    const sorted = (old: readonly number[], next: readonly number[]) => {
+      const target = `${LIST}?sort=commentCount`;
+      const { operation, parameters } = readTarget(target);
+      const body = (ids: readonly number[]) =>
+        response({
+          ...JSON.parse(page(ids, 1, ids.length, 'commentCount').body.toString()),
+          list: ids.map((id) => ({ ...item(id), commentIds: Array.from({ length: id }, (_, at) => at) })),
+        });
+      const result = create().compare({ operation, parameters, target, role: 'bob', old: body(old), new: body(next) });
+      return result.differences.map(({ kind }) => kind);
+    };
+    expect(sorted([4, 2, 3, 1], [4, 3, 2, 1])).toEqual([]);
+    expect(sorted([4, 3, 2, 1], [4, 2, 3, 1])).toEqual(['order']);
+  });
+});
+
 describe('a list that is sorted by something that its items do not show', () => {
   const sorted = (sort: string, order: readonly number[], change: (items: ReturnType<typeof item>[]) => object[]) => {
     const target = `${LIST}?sort=${sort}`;

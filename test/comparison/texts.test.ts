@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { matchDates, readDate, zoneClock } from '../../src/comparison/dates.ts';
-import { canonicalNumber, numberForm, readJson, WrittenNumber } from '../../src/comparison/exact-values.ts';
+import { canonicalNumber, idText, numberForm, readJson, WrittenNumber } from '../../src/comparison/exact-values.ts';
 import { normalHtml, splitAddress, splitHtml, splitSlug, withoutOwnAddress } from '../../src/comparison/texts.ts';
 
 const utc = zoneClock('UTC');
@@ -62,6 +62,15 @@ describe('numbers', () => {
     expect(read.value).toEqual({ id: new WrittenNumber('9007199254740993'), n: new WrittenNumber('1.0'), m: 12 });
   });
 
+  it('are the same id in any form', () =>
+    expect(['12', '12.0', '120e-1', '1.2E1', '12.5'].map((source) => idText(new WrittenNumber(source)))).toEqual([
+      '12',
+      '12',
+      '12',
+      '12',
+      '12.5',
+    ]));
+
   it('tells fractions and signs apart', () =>
     expect(['3', '3.0', '3.5', '-3'].map((source) => numberForm(new WrittenNumber(source)))).toEqual([
       'integer',
@@ -79,6 +88,11 @@ describe('HTML', () => {
     ['<br/>a', '<br>a', true],
     ['<b>a</b> <b>b</b>', '<b>a</b><b>b</b>', false],
     ['<pre>a  b</pre>', '<pre>a b</pre>', false],
+    ['<p>a</p><pre>a\n  b</pre><p>b</p>', '<p>a</p>\n<pre>a\n  b</pre>\n <p> b</p>', true],
+    ['<p>a&nbsp;b</p>', '<p>a b</p>', false],
+    ['<p>a&nbsp;b</p>', '<p>a\u00a0b</p>', true],
+    ['<a title="x&quot; on=&quot;y">', '<a title="x" on="y">', false],
+    ['<a title="&quot;">', "<a title='\"'>", true],
     ['&lt;b&gt;', '<b>', false],
     ['<p>a</p>', '<div>a</div>', false],
   ])('%j and %j: the same is %s', (a, b, same) => expect(normalHtml(a) === normalHtml(b)).toBe(same));

@@ -162,7 +162,7 @@ export async function runComparison(parts: ComparisonParts): Promise<ComparisonR
   const left = source.left();
   const unsent = (left ?? 0) + unfinished().length;
   if (unsent > 0) tally.notMade('planned, but not sent', unsent * parts.callers.length);
-  for (const late of [...comparator.settle(), ...comparator.refuted()]) tally.takeLate(late);
+  for (const late of comparator.settle()) tally.takeLate(late);
   await source.close();
   return { ended: end ?? 'complete', left };
 }
