@@ -134,6 +134,8 @@ export interface SavedComparison {
 /** Compares the responses of two servers. */
 export interface Comparator {
   compare(pair: ExchangePair): PairResult;
+  /** Compares step by step, so that a large response holds up nothing. `turn` is awaited after each step. */
+  compareInTurns(pair: ExchangePair, turn: () => Promise<void>): Promise<PairResult>;
   /** Returns references that later responses have shown to be wrong. */
   refuted(): readonly LateResult[];
   /** Returns what only whole lists show, and references that are wrong. Called once, at the end. */
@@ -228,17 +230,25 @@ export function compileComparator(parts: ComparatorParts): Comparator {
     };
   };
 
-  const compare = (pair: ExchangePair): PairResult => {
+  /** Compares, and yields after each step. With `isSliced`, each item of a list is a step, after everything else. */
+  function* steps(pair: ExchangePair, isSliced: boolean): Generator<undefined, PairResult> {
     const { operation, parameters, old, new: next } = pair;
     const places = placesOf(pair, old.status);
     const ownItems = itemsPlace(operation, places.body);
-    const read = { old: readJson(old.body), new: readJson(next.body) };
+    const readOld = readJson(old.body);
+    yield;
+    const read = { old: readOld, new: readJson(next.body) };
+    yield;
     const found = new Map<string, Difference>();
     const equivalences = new Map<Equivalence, number>();
     const edges: EdgeItem[] = [];
     let totals: { place: Place; old: number; new: number } | undefined;
     let net = 0;
-    const violations = { old: violationsOf(pair, old, read.old), new: violationsOf(pair, next, read.new) };
+    const violationsOld = violationsOf(pair, old, read.old);
+    yield;
+    const violations = { old: violationsOld, new: violationsOf(pair, next, read.new) };
+    yield;
+    const later: (() => void)[] = [];
     const differ: ValueComparison['differ'] = (kind, at, a, b) => {
       // Fields that the request leaves out are one fault: the new server ignores that it does.
       const owner = ownItems ?? places.body;
@@ -270,8 +280,14 @@ export function compileComparator(parts: ComparatorParts): Comparator {
         if (parts.eachAlone === true) differ('count', place, a, b);
         else totals = { place, old: a, new: b };
       },
+      later: isSliced ? (step) => void later.push(step) : undefined,
     };
     const body = compareMessages(pair, places, read, values, failureOf);
+    // A step can add further ones.
+    for (const step of later) {
+      yield;
+      step();
+    }
     latest = undefined;
     const differences = [...found.values()];
     const isDifferent = differences.some((one) => one.mutedBy === undefined);
@@ -314,7 +330,7 @@ export function compileComparator(parts: ComparatorParts): Comparator {
       },
     };
     return result;
-  };
+  }
 
   const violationsOf = (
     { operation, parameters }: ExchangePair,
@@ -349,7 +365,21 @@ export function compileComparator(parts: ComparatorParts): Comparator {
       .map((place) => ({ difference: differenceOf('identity', place, [0, 0], false), exchange: undefined }));
 
   return {
-    compare,
+    compare(pair) {
+      const run = steps(pair, false);
+      for (;;) {
+        const step = run.next();
+        if (step.done === true) return step.value;
+      }
+    },
+    async compareInTurns(pair, turn) {
+      const run = steps(pair, true);
+      for (;;) {
+        const step = run.next();
+        if (step.done === true) return step.value;
+        await turn();
+      }
+    },
     refuted,
     settle() {
       ids.settle();

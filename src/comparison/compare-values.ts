@@ -80,6 +80,8 @@ export interface ValueComparison {
   readonly atEdge: (edge: EdgeItem) => void;
   /** Takes a total that differs, in a list of which only a page is known. */
   readonly totals: (place: Place, old: number, next: number) => void;
+  /** Takes a step that can be done later, if a comparison is done step by step. */
+  readonly later?: ((step: () => void) => void) | undefined;
   /** The objects whose members are being compared. */
   inside?: ComparedObjects | undefined;
 }
@@ -254,7 +256,11 @@ function compareLists(
   const alignment = isObjects
     ? alignObjects(to, items, a as readonly Members[], b as readonly Members[])
     : alignScalars(to, items, a, b);
-  for (const [x, y] of alignment.pairs) if (isObjects || !isScalar(a[x])) compareValues(to, items, a[x], b[y]);
+  for (const [x, y] of alignment.pairs) {
+    const step = () => compareValues(to, items, a[x], b[y]);
+    if (isObjects && to.later !== undefined) to.later(step);
+    else if (isObjects || !isScalar(a[x])) step();
+  }
   if (!isObjects) items.compared += alignment.pairs.length;
   const key = sortKey(to, place, around);
   const isHidden = key === 'hidden' || (key !== undefined && (!isShown(key, [a, b]) || isFiltered(key, a, to.old)));

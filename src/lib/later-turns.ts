@@ -37,6 +37,19 @@ export function createLaterTurns(): LaterTurns {
 /** Waits for a later turn of the event loop: requests that are waiting are served first. */
 export const laterTurn = (): Promise<void> => new Promise(inLaterTurn);
 
+/** The time that work of many steps may take in one turn of the event loop, in milliseconds. */
+const SLICE_MS = 0.5;
+
+/** Creates a function to be awaited after each step of a long work: it waits for a later turn whenever one is due. */
+export function createSlices(now = () => performance.now()): () => Promise<void> {
+  let since = now();
+  return async () => {
+    if (now() - since < SLICE_MS) return;
+    await laterTurn();
+    since = now();
+  };
+}
+
 // A single `setImmediate` would run before the current turn ends.
 function inLaterTurn(step: () => void): void {
   setImmediate(() => setImmediate(step));

@@ -229,6 +229,16 @@ describe('a fault on the new server', () => {
     },
   );
 
+  it('can be looked for step by step, one item after the other', async () => {
+    const pair = await pairOf(QUESTIONS);
+    const { comparator } = comparatorFor({ old: servers().old.url, new: servers().new.url }, { ids });
+    let turns = 0;
+    await comparator.compareInTurns(pair, () => Promise.resolve(void (turns += 1)));
+    const { list } = JSON.parse(pair.old.body.toString()) as { readonly list: readonly unknown[] };
+    // Both responses are read and checked before.
+    expect(turns).toBeGreaterThanOrEqual(4 + list.length);
+  });
+
   it('is described with the other members of its object once, however many differences the object has', async () => {
     const pair = await pairOf(QUESTIONS);
     const json = JSON.parse(pair.new.body.toString());

@@ -3,7 +3,7 @@ import { beforeAll, expect } from 'vitest';
 import type { NoiseRule } from '../../src/comparison/noise.ts';
 import { createIdentities, type Identities } from '../../src/comparison/identities.ts';
 import { createWalkSource } from '../../src/workbench/compare/sources/walk-source.ts';
-import type { ExchangePair, ServerResponse } from '../../src/comparison/comparator.ts';
+import type { ExchangePair, PairResult, ServerResponse } from '../../src/comparison/comparator.ts';
 import { contract } from '../builders/compiled-contract.ts';
 import {
   callerOf,
@@ -65,6 +65,17 @@ export function withPlanting() {
     };
   }
 
+  /** Step by step, a comparison finds the same. */
+  async function expectSameInTurns(pair: ExchangePair, noise: NonNullable<Planted['noise']>): Promise<void> {
+    const { comparator } = comparatorFor(urls(), { ids: createIdentities('given', [...ids.pairs()]), noise });
+    const words = ({ outcome, differences }: PairResult) => [
+      outcome,
+      ...differences.map(({ kind, place }) => `${kind} ${place.at}`).toSorted(),
+    ];
+    const whole = words(comparator.compare(pair));
+    expect(words(await comparator.compareInTurns(pair, () => Promise.resolve()))).toEqual(whole);
+  }
+
   /** Returns the differences that a change of the new server's response causes, also those that only show at the end. */
   async function differencesOf(
     target: string,
@@ -78,7 +89,9 @@ export function withPlanting() {
     if (changed.body === pair.new.body && json !== undefined)
       changed.body = Buffer.from(JSON.stringify(typeof result === 'object' && result !== null ? result : json));
     const { comparator } = comparatorFor(urls(), { ids, noise });
-    const compared = comparator.compare({ ...pair, new: changed, ...(others !== undefined && { others }) });
+    const planted = { ...pair, new: changed, ...(others !== undefined && { others }) };
+    await expectSameInTurns(planted, noise);
+    const compared = comparator.compare(planted);
     compared.accept();
     const all = [...compared.differences, ...comparator.settle().map(({ difference }) => difference)];
     const words = (isMuted: boolean) =>

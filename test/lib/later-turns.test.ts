@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { stat } from 'node:fs';
 import { expect, it } from 'vitest';
-import { createLaterTurns } from '../../src/lib/later-turns.ts';
+import { createLaterTurns, createSlices } from '../../src/lib/later-turns.ts';
 
 /** Counts the turns of the event loop, in whose last phase immediates run. */
 function countTurns() {
@@ -44,8 +44,24 @@ it('can run all steps at once, including those that they add', () => {
 
 it('does not wait for anything else to happen in the process', () => {
   const script = `
-    import { createLaterTurns } from ${JSON.stringify(new URL('../../src/lib/later-turns.ts', import.meta.url).href)};
+    import { createLaterTurns, createSlices } from ${JSON.stringify(new URL('../../src/lib/later-turns.ts', import.meta.url).href)};
     createLaterTurns().add(() => process.stdout.write('done'));`;
   const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' });
   expect(stdout).toBe('done');
+});
+
+it('lets other work run between the steps of a long work, as soon as they have taken a while', async () => {
+  let now = 0;
+  const slice = createSlices(() => now);
+  const counter = countTurns();
+  const turnsDuring = async (ms: number) => {
+    const before = counter.turns;
+    now += ms;
+    await slice();
+    return counter.turns - before;
+  };
+  expect(await turnsDuring(0.2)).toBe(0);
+  expect(await turnsDuring(0.4)).toBeGreaterThan(0);
+  expect(await turnsDuring(0.4)).toBe(0);
+  counter.stop();
 });

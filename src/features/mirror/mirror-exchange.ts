@@ -10,7 +10,8 @@ import { UpstreamFailure } from '../../engine/model/upstream-failure.ts';
 import { DIFFERENCE, type Violation } from '../../engine/model/violation.ts';
 import type { Exchange } from '../../engine/pipeline/exchange.ts';
 import { hasAcceptedCredential } from '../../engine/pipeline/permission-verdict.ts';
-import { laterTurn } from '../../lib/later-turns.ts';
+import { DEFAULT_JSON_LIMITS, exceededLimit, type JsonLimits } from '../../lib/bounded-json.ts';
+import { createSlices, laterTurn } from '../../lib/later-turns.ts';
 import type { Budget } from './budget.ts';
 import { BUSY, type Candidate } from './candidate.ts';
 import { type Cell, type Compared, LEAK_MARK, type MirrorCounts, NOT_MADE, type NotMade } from './mirror-counts.ts';
@@ -48,6 +49,9 @@ export interface MirrorParts extends Pick<FeatureContext<unknown>, 'kindOf' | 'r
   readonly signal: AbortSignal;
 }
 
+/** A single object with more values would hold up clients while it is compared. Large pages have a few thousand. */
+const LIMITS: JsonLimits = { ...DEFAULT_JSON_LIMITS, values: 20_000 };
+
 /** Sends a request to the second server, compares the responses, and counts and records the result. */
 export async function mirrorExchange(mirrored: MirroredExchange, parts: MirrorParts): Promise<void> {
   const { candidate, comparator, counts, budget, signal } = parts;
@@ -59,21 +63,24 @@ export async function mirrorExchange(mirrored: MirroredExchange, parts: MirrorPa
   const request = requestOf(mirrored, newTarget, parts);
   const asked = await candidate.ask(request, signal);
   if ('because' in asked) return leaveOut(mirrored, asked, parts);
-  const compare = (old: ServerResponse, next: ServerResponse) =>
-    comparator.compare({ operation, parameters, target: newTarget, role: mirrored.role, old, new: next });
-  // A comparison can take as long as the check of a response, so waiting requests are served first.
-  await laterTurn();
-  let result = compare(answer, asked.answer);
+  for (const [server, { body }] of [['old', answer] as const, ['new', asked.answer] as const])
+    if (exceededLimit(body, LIMITS) !== undefined) return counts.notComparable(mirrored, `${server} server: too many values`);
+  const compare = async (old: ServerResponse, next: ServerResponse) => {
+    // A comparison takes much longer than the check of a response, so waiting requests are served in between.
+    await laterTurn();
+    const pair = { operation, parameters, target: newTarget, role: mirrored.role, old, new: next };
+    return comparator.compareInTurns(pair, createSlices());
+  };
+  let result = await compare(answer, asked.answer);
   const isSeen = result.outcome === 'different';
   let isUnconfirmed = false;
   if (isSeen) {
     await parts.pause(Math.max(parts.askAgainMs, budget.waitMs()), signal);
     const again = await askAgain(mirrored, request, parts);
     if (signal.aborted) return counts.notMade(mirrored, 'interrupted');
-    await laterTurn();
     // If the servers cannot be asked again, the difference that was seen counts.
     isUnconfirmed = again === undefined;
-    if (again !== undefined) result = lastingPart(result, compare(again.old, again.new));
+    if (again !== undefined) result = lastingPart(result, await compare(again.old, again.new));
   }
   result.accept();
   const violations = violationsOf(mirrored, result, parts);
@@ -138,6 +145,7 @@ async function askAgain(
   if ('because' in next) return undefined;
   const old = await repeated(repeater.repeat(exchange, transparent ? 'received' : 'built', signal));
   if (old === undefined || old.body.length > maxResponseBytes || BUSY.has(old.status)) return undefined;
+  if ([old, next.answer].some(({ body }) => exceededLimit(body, LIMITS) !== undefined)) return undefined;
   return { old, new: next.answer };
 }
 

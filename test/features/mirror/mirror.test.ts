@@ -556,6 +556,15 @@ describe('a second server that misbehaves', () => {
     expect(candidate.requests).toHaveLength(1);
   });
 
+  it('is not compared if it sends so many values that comparing them would hold up clients', async () => {
+    const { gateway, settled, shown } = await start(
+      withItem((item) => void (item['more'] = Array.from({ length: 20_000 }, () => 0))),
+    );
+    await gateway.call(LIST);
+    expect(await settled(1)).toMatchObject({ exchanges: 1, different: 0, notComparable: 1 });
+    expect(JSON.stringify(await shown())).toContain('new server: too many values');
+  });
+
   it('loses its idle connections at the end', async () => {
     const { json } = exampleResponse({ method: 'GET', path: LIST });
     const body = JSON.stringify(json);
