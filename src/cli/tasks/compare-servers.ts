@@ -84,7 +84,9 @@ export async function compareServers(line: CommandLine, io: ProgramIo): Promise<
     urlOf(addresses.new),
     contract.version,
     line.last('from') ?? 'walk',
+    line.all('repeat').length > 0,
     line.last('ids') ?? 'same',
+    line.last('noise') ?? '',
     callers.map(({ name }) => name),
   ]);
   const resumeFile = line.last('resume') === undefined ? undefined : resolve(io.cwd, line.last('resume') ?? '');
@@ -101,19 +103,17 @@ export async function compareServers(line: CommandLine, io: ProgramIo): Promise<
     noise,
     ...sides,
   });
-  if (saved !== undefined) comparator.restore(saved.comparison);
+  if (saved !== undefined) fromState(resumeFile ?? '', () => comparator.restore(saved.comparison));
   const kindOf = createKindOf();
   const records = ledgerOf(line, io, settings, { kindOf, operations: contract.operations });
-  const tally = createTally(
-    {
-      clock: systemClock,
-      kindOf,
-      release: settings.release,
-      structureOf: (target) => structureOf(target, settings),
-      record: records?.record,
-    },
-    saved?.tally,
-  );
+  const tallyParts = {
+    clock: systemClock,
+    kindOf,
+    release: settings.release,
+    structureOf: (target: string) => structureOf(target, settings),
+    record: records?.record,
+  };
+  const tally = fromState(resumeFile ?? '', () => createTally(tallyParts, saved?.tally));
   const source = await sourceOf(line, io, settings, contract, bounds, saved);
   const upstreams = [addresses.old, addresses.new].map((address) => upstreamTo(address, settings, bounds.timeoutMs));
   const [oldServer, newServer] = upstreams.map((upstream) =>
@@ -304,10 +304,22 @@ function savedState(file: string, subject: string): CompareState | undefined {
   try {
     return readCompareState(file, subject);
   } catch (error) {
-    const message = `${file} cannot be used: ${error instanceof Error ? error.message : ''}`;
-    throw new StartFault([{ source: '--resume', pointer: '', message }]);
+    throw stateFault(file, error instanceof Error ? error.message : '');
   }
 }
+
+/** Continues with what a state contains, of which only the outermost form has been checked. */
+function fromState<Result>(file: string, restore: () => Result): Result {
+  try {
+    return restore();
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw stateFault(file, 'it is damaged: delete it');
+  }
+}
+
+const stateFault = (file: string, because: string) =>
+  new StartFault([{ source: '--resume', pointer: '', message: `${file} cannot be used: ${because}` }]);
 
 async function sourceOf(
   line: CommandLine,

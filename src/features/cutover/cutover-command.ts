@@ -47,9 +47,13 @@ export const cutoverCommand = (tools: CommandTools): Command => ({
     const changed = await send(tools.admin(line, io), `/cutover/${action}`, request);
     io.out(decisionLine(changed['decision'] as ShownDecision));
     warnIfUnstored(changed, io);
+    if (changed['shared'] === false) io.err(`warning: ${UNSHARED}`);
     return EXIT.ok;
   },
 });
+
+const UNSHARED =
+  'other gateways have not heard of it, because Redis cannot be reached: decide it there, too, if it cannot wait';
 
 interface ShownDecision {
   readonly phase: string;

@@ -44,7 +44,7 @@ interface Asked {
 
 /**
  * Creates the router that shows the cut-over and lets operators change it. In a response, `stored` is false if a change
- * took effect but could not be stored. `guard` protects the changes.
+ * took effect but could not be stored, and `shared` if other gateways have not heard of it. `guard` protects the changes.
  */
 export function createCutoverRouter(parts: RouteParts, guard: readonly RequestHandler[] = []): Router {
   const { store } = parts;
@@ -73,7 +73,7 @@ export function createCutoverRouter(parts: RouteParts, guard: readonly RequestHa
         refuse(res, faults);
         return;
       }
-      const { decision, stored } = store.decide({
+      const { decision, kept } = store.decide({
         ...asked.change,
         cause: 'operator',
         reason: reason ?? asked.words,
@@ -86,14 +86,14 @@ export function createCutoverRouter(parts: RouteParts, guard: readonly RequestHa
         before: { phase: before.phase, shares: before.shares },
         after: { phase: decision.phase, shares: decision.shares, reason: decision.reason },
       });
-      const isStored = await stored;
-      if (isStored === undefined) {
+      const how = await kept;
+      if (how === undefined) {
         const { phase, reason: why } = store.latest();
         const error = `Another gateway has decided at the same time, and its decision counts: ${phase} (${why}).`;
         res.status(409).json({ error });
         return;
       }
-      res.json({ decision: decisionJson(decision), stored: isStored });
+      res.json({ decision: decisionJson(decision), ...how });
     };
   router.get('/', (_req, res) => {
     res.json(overview(parts));

@@ -26,6 +26,14 @@ export type NewDecision = Pick<Decision, 'cause' | 'reason' | 'by' | 'from'> &
     readonly moves?: 'forward' | 'back' | undefined;
   };
 
+/** How a decision is kept. */
+export interface KeptDecision {
+  /** False if the decision is in memory only. */
+  readonly stored: boolean;
+  /** False if other gateways have not heard of it. Undefined if there are none. */
+  readonly shared: boolean | undefined;
+}
+
 /** The decisions about the cut-over, and who stays with which server. They survive reloads, and are stored and shared. */
 export interface CutoverStore {
   readonly stays: Stays;
@@ -40,10 +48,10 @@ export interface CutoverStore {
   resumedAt(): number;
   /**
    * Makes a decision. It applies at once or, if there are other gateways, a moment later, so that it applies everywhere at
-   * the same time: otherwise, a caller of two gateways would get to and fro. `stored` resolves once it is stored or
-   * shared, to false if it is in memory only, and to undefined if a decision of another gateway counts instead.
+   * the same time: otherwise, a caller of two gateways would get to and fro. `kept` resolves once it is stored and
+   * shared, and to undefined if a decision of another gateway counts instead.
    */
-  decide(decision: NewDecision): { readonly decision: Decision; readonly stored: Promise<boolean | undefined> };
+  decide(decision: NewDecision): { readonly decision: Decision; readonly kept: Promise<KeptDecision | undefined> };
   /** Begins again if the decisions are about another server. */
   useServer(server: string): void;
   /** Checks that the state can be stored, and begins to share it. Does nothing if it has been called. */
@@ -184,10 +192,12 @@ export function createCutoverStore(parts: StoreParts): CutoverStore {
         exceededAt: cause === 'limit' ? at : before.exceededAt,
       };
       replace(decided(state, decision));
-      const storing = Promise.all([write(), shared.sync()]).then(([isStored, isShared]) =>
-        contains(state.decisions, decision) ? isStored || isShared : undefined,
-      );
-      return { decision, stored: storing };
+      const keeping = Promise.all([write(), shared.sync()]).then(([isStored, isShared]) => {
+        if (!contains(state.decisions, decision)) return undefined;
+        const isFleet = sharing.status() !== undefined;
+        return { stored: isStored || isShared, shared: isFleet ? isShared : undefined };
+      });
+      return { decision, kept: keeping };
     },
     useServer(server) {
       if (state.server === server) return;

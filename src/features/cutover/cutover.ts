@@ -184,10 +184,10 @@ export const cutover = {
     /** Makes a decision of Portico's own, and tells everybody about it. */
     const decideAlone = async (decision: Parameters<typeof store.decide>[0], action: string) => {
       const before = store.latest();
-      const { decision: made, stored } = store.decide(decision);
+      const { decision: made, kept: keeping } = store.decide(decision);
       logger.warn({ cutover: decisionJson(made) }, action);
       // If another gateway has decided the same at the same time, it has added that.
-      if ((await stored) === undefined) return;
+      if ((await keeping) === undefined) return;
       await context.acted({
         at: made.at,
         actor: 'portico',

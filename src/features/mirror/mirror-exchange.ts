@@ -64,7 +64,8 @@ export async function mirrorExchange(mirrored: MirroredExchange, parts: MirrorPa
   const asked = await candidate.ask(request, signal);
   if ('because' in asked) return leaveOut(mirrored, asked, parts);
   for (const [server, { body }] of [['old', answer] as const, ['new', asked.answer] as const])
-    if (exceededLimit(body, LIMITS) !== undefined) return counts.notComparable(mirrored, `${server} server: too many values`);
+    if (exceededLimit(body, LIMITS) !== undefined)
+      return counts.notComparable(mirrored, `${server} server: too many values`);
   const compare = async (old: ServerResponse, next: ServerResponse) => {
     // A comparison takes much longer than the check of a response, so waiting requests are served in between.
     await laterTurn();

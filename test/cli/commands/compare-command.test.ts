@@ -1,5 +1,5 @@
 /* oxlint-disable oxc/no-map-spread -- a few items are changed */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
@@ -329,6 +329,17 @@ describe('portico compare', () => {
     expect(code).toBe(1);
     expect(err).toContain('failed: cut.log.gz is incomplete or damaged; what follows was not compared');
     expect(out).toMatch(/equal +[1-9]/);
+  });
+
+  it.each(['tally', 'comparison'])('says that the file from which to continue is damaged: %s', async (member) => {
+    const args = [old.url, old.url, '--delay', '0', '--max-requests', '2', '--resume', 'damaged.json'];
+    await compare(args);
+    const state = JSON.parse(readFileSync(join(folder, 'damaged.json'), 'utf8')) as object;
+    writeFileSync(join(folder, 'damaged.json'), JSON.stringify({ ...state, [member]: {} }), { mode: 0o600 });
+    const { code, err } = await compare(args);
+    rmSync(join(folder, 'damaged.json'));
+    expect(code).toBe(1);
+    expect(err).toContain('damaged.json cannot be used: it is damaged: delete it');
   });
 
   it('says at once that it could not be continued', async () => {

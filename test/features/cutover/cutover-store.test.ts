@@ -111,12 +111,12 @@ describe('the store of a gateway in a fleet', () => {
     const { store, why, hear } = open();
     await hear(state());
     const theirs = state(one({ phase: 'returned', appliesAt: 900_000 }));
-    const { stored } = (() => {
+    const { kept } = (() => {
       const made = store.decide({ ...why, shares: { '*': 50 }, moves: 'forward' });
       void hear(theirs);
       return made;
     })();
-    expect(await stored).toBeUndefined();
+    expect(await kept).toBeUndefined();
     expect(store.latest().phase).toBe('returned');
   });
 
@@ -156,7 +156,10 @@ needsProgram('redis', 'a fleet during a cut-over', (path) => {
   it('follows a decision that was made at one gateway, and a gateway that starts later knows it', async () => {
     const { gateways, old, fresh, redis } = await startAll({ operations: { '*': { share: 0 } } });
     const [first, second] = gateways;
-    expect((await post(first, 'set', { operation: '*', share: 100, by: 'ann' })).json).toMatchObject({ stored: true });
+    expect((await post(first, 'set', { operation: '*', share: 100, by: 'ann' })).json).toMatchObject({
+      stored: true,
+      shared: true,
+    });
     await eventually(async () => (await sideOf(second, 'bob')) === 'new');
     const third = await startTestGateway({
       upstream: old,
@@ -168,6 +171,12 @@ needsProgram('redis', 'a fleet during a cut-over', (path) => {
       },
     });
     await eventually(async () => (await sideOf(third, 'carol')) === 'new');
+  });
+
+  it('says that other gateways have not heard of a decision while Redis cannot be reached', async () => {
+    const { gateways, redis } = await startAll({ operations: { '*': { share: 100 } } });
+    await redis.stop();
+    expect((await post(gateways[0], 'return', {})).json).toMatchObject({ shared: false });
   });
 
   it('lets a caller who has written at one gateway stay at the other one', async () => {

@@ -15,6 +15,7 @@ export function Page({ status, shownError, announce }) {
   const { data, error, refresh } = usePoll('cutover');
   const [asking, setAsking] = useState(/** @type {any} */ (undefined));
   const [unstored, setUnstored] = useState(false);
+  const [unshared, setUnshared] = useState(false);
   const keepFocus = useKeptFocus(data);
   if (data === undefined)
     return html`<h1>Cut-over</h1>
@@ -44,6 +45,13 @@ export function Page({ status, shownError, announce }) {
     </p>
     <${Trouble} error=${error} shownError=${shownError} />
     ${unstored && html`<${Unstored} what="decision" />`}
+    ${
+      unshared &&
+      html`<p class="note bad" role="alert">
+        Other gateways have not heard of the decision, because Redis cannot be reached. Decide it there, too, if it
+        cannot wait.
+      </p>`
+    }
     <div class="row">
       ${button('Set a share', { path: 'cutover/set', hasShare: true })}
       ${isRunning && button('Freeze', { path: 'cutover/freeze' })}
@@ -116,9 +124,10 @@ export function Page({ status, shownError, announce }) {
       html`<${Ask}
         asking=${asking}
         operations=${['*', ...data.operations.map(({ operation }) => operation)]}
-        onDone=${({ stored, decision }) => {
+        onDone=${({ stored, shared, decision }) => {
           announce(`The cut-over is ${decision.phase}: ${decision.reason}.`);
           setUnstored(!stored);
+          setUnshared(shared === false);
           setAsking(undefined);
           keepFocus();
           refresh();
