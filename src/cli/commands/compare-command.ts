@@ -24,6 +24,12 @@ export const compareCommand: ProgramCommand = {
     PASSWORD_FILE_FLAG,
     { name: 'credential-host', value: 'HOST', help: 'The host of NEW, which may receive the credential of --user.' },
     { name: 'callers', value: 'FILE', help: 'File of callers for whom both servers are asked, one per role.' },
+    {
+      name: 'accounts',
+      value: 'SIDE',
+      choices: ['old', 'new'],
+      help: 'If OLD and NEW are the same server: which accounts of --callers belong to it.',
+    },
     { name: 'ids', value: 'SOURCE', help: 'same, learn, or a file of id pairs (kind,old,new); same by default.' },
     { name: 'save-ids', value: 'FILE', help: 'File for the learned id pairs.' },
     { name: 'noise', value: 'FILE', help: 'File of rules for values that change by themselves.' },

@@ -254,11 +254,24 @@ async function callersOf(
 ): Promise<readonly Caller[]> {
   const [file, user, host] = [line.last('callers'), line.last('user'), line.last('credential-host')];
   if (file !== undefined && user !== undefined) throw new UsageError('--callers cannot be combined with --user');
-  if (file !== undefined)
-    return readCallers(readInput(file, '--callers', io), file, {
+  const side = choiceFlag(line, 'accounts', ['old', 'new']);
+  if (side !== undefined && (file === undefined || !isSelf))
+    throw new UsageError('--accounts requires --callers, and the same server twice: portico compare OLD OLD');
+  if (file !== undefined) {
+    const callers = readCallers(readInput(file, '--callers', io), file, {
       env: io.env,
       file: (path) => resolve(io.cwd, dirname(file), path),
     });
+    if (!isSelf) return callers;
+    if (side !== undefined) return callers.map((one) => ({ name: one.name, old: one[side], new: one[side] }));
+    const other = callers.find((one) => one.old !== one.new);
+    // Otherwise, the server would get the password of the other one.
+    if (other !== undefined)
+      throw new UsageError(
+        `${other.name} has two accounts in ${file}: add --accounts old or --accounts new, whichever server this is`,
+      );
+    return callers;
+  }
   if (user === undefined) return [{ name: 'anonymous', old: undefined, new: undefined }];
   const isNamed = host === new URL(next.origin).host || host === new URL(next.origin).hostname;
   // A credential must not reach a host only because a URL was mistyped.

@@ -18,6 +18,7 @@ interface Written {
   };
   readonly differences: readonly { readonly fingerprint: string }[];
   readonly report: object;
+  readonly places: unknown;
 }
 
 const folder = tempFolder();
@@ -180,6 +181,21 @@ describe('portico compare', () => {
     );
     const { code, err } = await compare([old.url, next.url, ...QUICK, '--callers', 'moving/callers.yaml']);
     expect([code, err.includes('cannot be read')]).toEqual([0, false]);
+  });
+
+  it('sends one server only the accounts that belong to it', async () => {
+    const account = (user: string) => `{ user: ${user}, passwordEnv: P_${user} }`;
+    const file = `callers: [{ name: somebody, old: ${account('admin')}, new: ${account('bob')} }]`;
+    writeFileSync(join(folder, 'two-accounts.yaml'), file);
+    const args = [old.url, old.url, ...QUICK, '--callers', 'two-accounts.yaml'];
+    const both = await compare(args);
+    expect([both.code, both.err]).toEqual([2, expect.stringContaining('add --accounts old or --accounts new')]);
+    // Nobody but admin may see the actions.
+    const asked = async (side: string) =>
+      JSON.parse((await compare([...args, '--accounts', side, '--format', 'json'])).out) as Written;
+    const statuses = async (side: string) => JSON.stringify((await asked(side)).places);
+    expect(await statuses('old')).not.toBe(await statuses('new'));
+    expect((await compare([old.url, next.url, ...args.slice(2), '--accounts', 'old'])).code).toBe(2);
   });
 
   it('accepts repairs in the baseline, with an owner', async () => {
