@@ -66,10 +66,10 @@ export function readSettingsFrom(
     ...(standIn?.flags ?? []),
     ...others.map(([name, pointer]) => ({ name, pointer, value: 'VALUE' })),
   ]);
-  // A walk asks one server, which may be the one to which the gateway mirrors and moves callers.
   if (line.last('against') !== undefined)
-    for (const pointer of ['/mirror', '/cutover'])
-      flags.push({ source: '--against', kind: 'flag', pointer, value: undefined });
+    for (const { name, namesSecondServer } of io.product.features)
+      if (namesSecondServer === true)
+        flags.push({ source: '--against', kind: 'flag', pointer: `/${name}`, value: undefined });
   const { settings, faults, ...rest } = readSettings({ env, cwd: io.cwd, flags }, io.product);
   return { ...rest, settings, faults: [...faults, ...(standIn?.faults(settings) ?? [])] };
 }

@@ -95,6 +95,8 @@ export interface Configurable<Options extends TSchema = TSchema, Prepared = unkn
   readonly files?: Readonly<Record<string, FileContent>>;
   /** Returns the options for a walk, which leaves no state behind. If undefined, a walk uses the configured options. */
   forWalk?(options: Static<Options>): Static<Options>;
+  /** True if the options name a second server. A walk asks a single server, which may be that one, so it ignores them. */
+  readonly namesSecondServer?: boolean;
   /**
    * Returns the environment variables that set options, each with the option's name. Variables that are ignored in the
    * given environment are omitted.

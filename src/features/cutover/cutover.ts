@@ -43,6 +43,7 @@ export const cutover = {
   logFields: ['side'],
   commands: [{ name: 'cutover', load: async (tools) => (await import('./cutover-command.ts')).cutoverCommand(tools) }],
   // A walk is about the upstream.
+  namesSecondServer: true,
   forWalk: (given) => ({ ...given, operations: {}, file: IN_MEMORY }),
   check: cutoverProblems,
   checkContract: (given, { operations }) => operationProblems(given, operations),

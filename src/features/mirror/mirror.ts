@@ -73,6 +73,7 @@ export const mirror = {
     noiseFile: 'document',
     file: 'state',
   },
+  namesSecondServer: true,
   // A walk sends requests of its own, which say nothing about callers.
   forWalk: (given) => ({ ...given, share: 0, floor: 0, file: IN_MEMORY }),
   check: mirrorProblems,
