@@ -191,9 +191,8 @@ async function measureHostile(mode: HostileMode, plain: Started, mirrored: Start
   print(`${mode.padEnd(10)} p99 ${p99Ratio(without, withIt)}, ${memory}`);
 }
 
+const pages = await startUpstream(folder);
 try {
-  const pages = await startUpstream(folder);
-  process.once('exit', () => void pages.stop());
   const upstream = pages.portOf({ size: '2k', undocumented: false });
   const second = await freePort();
   const url = `http://127.0.0.1:${second}`;
@@ -242,5 +241,6 @@ try {
   for (const mode of modes) await measureHostile(mode, plain, mirrored, second);
 } finally {
   for (const child of children) child.kill('SIGKILL');
+  await pages.stop();
   rmSync(folder, { recursive: true, force: true });
 }
