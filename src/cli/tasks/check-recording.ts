@@ -6,7 +6,7 @@ import { jsonDocument } from '../../lib/json-document.ts';
 import { type CaptureSummary, checkCapture, type NotChecked } from '../../workbench/captures/check-capture.ts';
 import { failures } from '../../workbench/report/fail-on.ts';
 import { renderJson } from '../../workbench/report/json-report.ts';
-import { countWords } from '../../workbench/report/report-words.ts';
+import { countWords } from '../../lib/count-words.ts';
 import { shortLines } from '../../workbench/report/table-report.ts';
 import { renderOptions, wantsJson } from '../command-output.ts';
 import { settingsFrom } from '../flags/config-flags.ts';
@@ -15,7 +15,7 @@ import { recordsInMemory } from '../flags/kept-records.ts';
 import type { ProgramIo } from '../program.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
 import { openReports } from './open-reports.ts';
-import { openRecording, RECORDINGS } from './open-recording.ts';
+import { mainReason, openRecording, RECORDINGS } from './open-recording.ts';
 
 const EXCHANGES_PER_LINE = 10_000;
 
@@ -92,9 +92,7 @@ export async function checkRecording(line: CommandLine, io: ProgramIo): Promise<
 function nothingChecked(name: string, { exchanges, notChecked }: CaptureSummary): string {
   const words = `${name} has no response that can be checked`;
   if (exchanges === 0) return `${words}: it contains no exchanges; ${RECORDINGS}`;
-  const [because, count] = [...notChecked].reduce((most, one) => (one[1] > most[1] ? one : most));
-  const fix = FIXES[because];
-  return `${words}: ${because} ×${count}${fix === undefined ? '' : `; ${fix}`}`;
+  return `${words}: ${mainReason([...notChecked], FIXES)}`;
 }
 
 const FIXES: Partial<Record<NotChecked, string>> = {

@@ -44,7 +44,7 @@ import { type CompareCounts, createTally, type FoundDifference, type Tally } fro
 import { failures } from '../../workbench/report/fail-on.ts';
 import { REPORT_FORMATS } from '../../workbench/report/formats.ts';
 import type { Report } from '../../workbench/report/report.ts';
-import { countWords } from '../../workbench/report/report-words.ts';
+import { countWords } from '../../lib/count-words.ts';
 import { renderOptions, writeText } from '../command-output.ts';
 import { settingsFrom } from '../flags/config-flags.ts';
 import { readCredential } from '../flags/credentials.ts';
@@ -56,7 +56,7 @@ import type { ProgramIo } from '../program.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
 import { warningsTo } from '../terminal/warnings-to.ts';
 import { openReports } from './open-reports.ts';
-import { openRecording, RECORDINGS } from './open-recording.ts';
+import { mainReason, openRecording, RECORDINGS } from './open-recording.ts';
 
 /** How long a proposed rule lasts. */
 const PROPOSED_DAYS = 90;
@@ -439,11 +439,8 @@ function ownFailures({ differences, counts, run }: CompareSummary, unread: strin
 /** Says why nothing was compared, and what to do about it. */
 function nothingCompared({ exchanges, notMadeBecause, notComparableBecause }: CompareCounts): string {
   if (exchanges === 0) return 'nothing was compared: there were no requests to send';
-  const [because, count] = [notMadeBecause, notComparableBecause]
-    .flatMap((reasons) => Object.entries(reasons))
-    .reduce((most, one) => (one[1] > most[1] ? one : most));
-  const fix = FIXES[because];
-  return `nothing was compared: ${because} ×${count}${fix === undefined ? '' : `; ${fix}`}`;
+  const reasons = [notMadeBecause, notComparableBecause].flatMap((counts) => Object.entries(counts));
+  return `nothing was compared: ${mainReason(reasons, FIXES)}`;
 }
 
 const FIXES: Readonly<Record<string, string>> = {

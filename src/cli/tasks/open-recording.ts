@@ -14,6 +14,16 @@ import type { ProgramIo } from '../program.ts';
 export const RECORDINGS =
   'name a HAR file, an access log in the common or combined format, or a log with a JSON object in each line';
 
+/** Names the most frequent reason why nothing was of use, with its count and, if it is known, what to do about it. */
+export function mainReason<Reason extends string>(
+  reasons: readonly (readonly [because: Reason, count: number])[],
+  fixes: Readonly<Partial<Record<Reason, string>>>,
+): string {
+  const [because, count] = reasons.reduce((most, one) => (one[1] > most[1] ? one : most));
+  const fix = fixes[because];
+  return `${because} ×${count}${fix === undefined ? '' : `; ${fix}`}`;
+}
+
 /** A recording that is read. */
 interface OpenRecording {
   readonly entries: AsyncGenerator<CapturedExchange | Unreadable>;

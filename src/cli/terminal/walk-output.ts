@@ -1,4 +1,4 @@
-import { countWords } from '../../workbench/report/report-words.ts';
+import { countWords } from '../../lib/count-words.ts';
 import type { Profile } from '../../engine/contract/api-profile.ts';
 import { statusHint } from '../../engine/model/failure-hints.ts';
 import type { WalkSummary } from '../../workbench/walk/walk.ts';

@@ -5,6 +5,7 @@ import { choiceFlag } from '../../lib/flag-values.ts';
 import { jsonDocument } from '../../lib/json-document.ts';
 import { membersOf } from '../../lib/plain-object.ts';
 import { textTable } from '../../lib/text-table.ts';
+import { countWords } from '../../lib/count-words.ts';
 
 const FORMATS = ['table', 'json'];
 const OWN_FLAGS: ActionFlags = {
@@ -121,7 +122,7 @@ async function list(admin: AdminClient, line: CommandLine, io: CommandIo): Promi
   for (const { subject, state, since, sunset, requests, callers, brownouts } of found.entries) {
     const end = sunset === undefined ? '' : `, sunset ${sunset}`;
     io.out(
-      `${subject}: ${state}, since ${since}${end}; ${counted(requests, 'request')} of ${counted(callers, 'caller')}`,
+      `${subject}: ${state}, since ${since}${end}; ${countWords(requests, 'request')} of ${countWords(callers, 'caller')}`,
     );
     for (const brownout of brownouts) io.out(`  brown-out ${brownoutLine(brownout)}`);
   }
@@ -131,8 +132,6 @@ async function list(admin: AdminClient, line: CommandLine, io: CommandIo): Promi
     io.err(`warning: ${found.removed} counts were removed because there were too many; see deprecation.maxRows`);
   return EXIT.ok;
 }
-
-const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 function brownoutLine({ id, from, to, state, decision }: ListedBrownout): string {
   const why =

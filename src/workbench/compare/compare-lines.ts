@@ -1,4 +1,4 @@
-import { countWords } from '../report/report-words.ts';
+import { countWords } from '../../lib/count-words.ts';
 import { plainText } from '../../lib/plain-text.ts';
 import type { Comparator } from '../../comparison/comparator.ts';
 import type { Noise } from '../../comparison/noise.ts';

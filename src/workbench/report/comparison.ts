@@ -1,5 +1,5 @@
 import type { LedgerEntry } from '../../engine/model/ledger-entry.ts';
-import { countWords } from './report-words.ts';
+import { countWords } from '../../lib/count-words.ts';
 import { shareWords } from '../../lib/share-words.ts';
 import { type Finding, findingsOf, type RenderOptions, type Report, worstFirst } from './report.ts';
 

@@ -7,7 +7,8 @@ import {
   suggestFix,
 } from '../../engine/contract/suggest-fix.ts';
 import { plainText } from '../../lib/plain-text.ts';
-import { CATEGORY_WORDS, countWords, operationName, placeWords, timeWords } from './report-words.ts';
+import { countWords } from '../../lib/count-words.ts';
+import { CATEGORY_WORDS, operationName, placeWords, timeWords } from './report-words.ts';
 import { shareWords } from '../../lib/share-words.ts';
 import { type Finding, findingsOf, type Report } from './report.ts';
 import { acceptLines, summaryLine } from './table-report.ts';

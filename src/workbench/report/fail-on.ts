@@ -1,7 +1,7 @@
 import { closestName } from '../../lib/closest-name.ts';
 import { VIOLATION_CATEGORIES, type ViolationCategory } from '../../engine/model/violation.ts';
 import { findingsOf, isFailure, isNew, type Report } from './report.ts';
-import { countWords } from './report-words.ts';
+import { countWords } from '../../lib/count-words.ts';
 
 /** A condition under which a report fails a CI pipeline. Only the kind `categories` can match advisories. */
 export type FailRule =

@@ -9,7 +9,8 @@ import {
   type RenderComparison,
 } from './comparison.ts';
 import { escapeMarkup } from '../../lib/plain-text.ts';
-import { CATEGORY_WORDS, countWords, operationName, placeWords, timeWords } from './report-words.ts';
+import { countWords } from '../../lib/count-words.ts';
+import { CATEGORY_WORDS, operationName, placeWords, timeWords } from './report-words.ts';
 import { shareWords } from '../../lib/share-words.ts';
 import {
   detailsCommand,

@@ -48,9 +48,6 @@ export function timeWords(at: number): string {
   return new Date(at).toISOString().slice(0, 16).replace('T', ' ');
 }
 
-/** Formats a count with its noun: `1 request`, `3 requests`. */
-export const countWords = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
-
 /** The column names in the section about the gateways that share a ledger. */
 export const REPLICA_COLUMNS = ['Gateway', 'Release', 'Last seen', 'Requests', 'Violations'] as const;
 

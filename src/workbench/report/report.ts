@@ -16,7 +16,8 @@ import type { ReleaseStatistics } from '../../engine/model/release-statistics.ts
 import type { ContractPlace } from '../../engine/contract/contract-places.ts';
 import { countCauses } from '../../engine/model/causes.ts';
 import { withDriftFrom, withLatestDrift, withoutDrift } from '../../engine/model/release-drift.ts';
-import { countWords, timeWords } from './report-words.ts';
+import { countWords } from '../../lib/count-words.ts';
+import { timeWords } from './report-words.ts';
 
 /**
  * The state of a violation in the baseline. From the day after the acceptance ends, the state is `expired` and the

@@ -1,4 +1,4 @@
-import { countWords } from '../../report/report-words.ts';
+import { countWords } from '../../../lib/count-words.ts';
 import { UPSTREAM_DEFAULTS } from '../../../engine/upstream/upstream-options.ts';
 import { type DoctorFinding, type Probe, type ProbeContext, readableList } from '../probe.ts';
 import type { Recommendation } from '../recommend.ts';
