@@ -10,9 +10,9 @@ const collectGarbage = runInNewContext('gc') as () => void;
  * megabyte.
  */
 export async function heldMemory(work: () => unknown): Promise<number> {
-  const before = await heapUsed();
+  const before = (await memoryInUse()).heapUsed;
   await work();
-  return (await heapUsed()) - before;
+  return (await memoryInUse()).heapUsed - before;
 }
 
 /** Returns a string that shares no memory with any other string. Each number produces a different string. */
@@ -20,11 +20,12 @@ export function flatText(number: number, length = 900): string {
   return Buffer.from(String(number).padStart(length, 'x')).toString('latin1');
 }
 
-async function heapUsed(): Promise<number> {
+/** Returns the memory of this process that is in use once garbage has been collected. */
+export async function memoryInUse(): Promise<NodeJS.MemoryUsage> {
   // Finalizers run, and closing sockets release their memory, in later turns of the event loop.
   for (let turn = 0; turn < 3; turn += 1) {
     collectGarbage();
     await setImmediate();
   }
-  return process.memoryUsage().heapUsed;
+  return process.memoryUsage();
 }

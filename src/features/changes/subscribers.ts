@@ -63,13 +63,25 @@ export function createSubscribers({ store, lineage, clock, limits, onEnd }: Subs
   const open = new Set<Stream>();
   let isClosed = false;
 
+  /** The reads in progress, by the number after which they begin: most streams are at the same place. */
+  const reads = new Map<number, Promise<readonly FeedEvent[]>>();
+  const eventsAfter = (number: number): Promise<readonly FeedEvent[]> => {
+    const shared = reads.get(number);
+    if (shared !== undefined) return shared;
+    const read = (async () => store.after(number, BATCH.events))().finally(() => {
+      if (reads.get(number) === read) reads.delete(number);
+    });
+    reads.set(number, read);
+    return read;
+  };
+
   /** Sends what is new to one subscriber. Only one such run is in progress at a time. */
   const send = async (stream: Stream): Promise<void> => {
     const { subscription } = stream;
     const { response, request, wants } = subscription;
     // While a client does not read, nothing more is written.
     while (!stream.isStalled && !stream.isEnded) {
-      const events = await store.after(stream.cursor, BATCH.events);
+      const events = await eventsAfter(stream.cursor);
       const [first] = events;
       if (first === undefined) return;
       if (first.number > stream.cursor + 1 && (await store.range()).removed > stream.cursor)
@@ -164,7 +176,11 @@ export function createSubscribers({ store, lineage, clock, limits, onEnd }: Subs
       subscription.response.write(`retry: 5000\n: the change feed\nid: ${publicId(lineage(), stream.cursor)}\n\n`);
       void run(stream);
     },
-    tell: () => open.forEach((stream) => void run(stream)),
+    tell() {
+      // A read that began before the news might not contain it.
+      reads.clear();
+      open.forEach((stream) => void run(stream));
+    },
     sweep() {
       const now = clock();
       for (const stream of open) {

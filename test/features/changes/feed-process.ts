@@ -3,9 +3,11 @@ import { withUpstreamUrl } from '../../../src/engine/config/settings.ts';
 import { createGateway } from '../../../src/engine/gateway.ts';
 import { FEATURES } from '../../../src/features.ts';
 import { PORTICO } from '../../../src/portico-settings.ts';
+import { memoryInUse } from '../../builders/held-memory.ts';
 
 // Crash tests run this program as a separate process: a gateway with the configuration in a folder, in front of an
-// upstream. It sends its addresses to the test, reloads or ends when it is told to, and otherwise runs until it is killed.
+// upstream. It sends its addresses to the test, reloads, measures its memory or ends when it is told to, and otherwise runs
+// until it is killed.
 const [folder = '', upstream = ''] = process.argv.slice(2);
 const env = { PORTICO_CONFIG: `${folder}/portico.yaml` };
 const read = () => {
@@ -18,6 +20,7 @@ const logStream = { write: (line: string) => void (isFailure(line) && process.st
 const gateway = await createGateway(read().settings, { env, logStream, readSettings: read, features: FEATURES });
 process.on('message', (task) => {
   if (task === 'reload') void gateway.reload('signal').then(({ outcome }) => process.send?.({ outcome }));
+  else if (task === 'memory') void memoryInUse().then((memory) => process.send?.(memory));
   else void gateway.close().then(() => process.exit());
 });
 // A gateway whose test has ended must not go on.

@@ -17,6 +17,8 @@ export interface FeedProcess {
   readonly adminUrl: string;
   /** Returns the metrics, as text. Empty if the gateway cannot be reached. */
   metrics(): Promise<string>;
+  /** Returns the number of bytes of memory still in use once garbage has been collected. */
+  memory(): Promise<number>;
   /** Ends the process at once, as the kernel does when memory is short. */
   kill(): Promise<void>;
   /** Ends the process as a restart does. */
@@ -40,6 +42,12 @@ export async function startFeed(folder: string, upstream: string): Promise<FeedP
     url,
     adminUrl,
     metrics: async () => (await callAt(adminUrl, '/metrics', { user: null }).catch(() => ({ text: '' }))).text,
+    async memory() {
+      const message = nextMessage<NodeJS.MemoryUsage>(child);
+      child.send('memory');
+      const { heapUsed, external } = await message;
+      return heapUsed + external;
+    },
     kill: () => end(() => child.kill('SIGKILL')),
     close: () => end(() => child.send('close')),
     async reload() {
