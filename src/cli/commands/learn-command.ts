@@ -179,11 +179,11 @@ function linesOf(proposal: Proposal): string[] {
       : `; no change to the contract${kind === 'envelope' ? ': it has several variants of this response, so edit the right one manually' : ''}`;
   return [
     `  ${place}: ${statement}`,
-    `      ${confidenceWord(confidence)} (${shownConfidence(confidence).toFixed(2)}): ${countWords(proposal)}${noChange}`,
+    `      ${confidenceWord(confidence)} (${shownConfidence(confidence).toFixed(2)}): ${evidenceWords(proposal)}${noChange}`,
   ];
 }
 
-function countWords({ evidence: { seen, of, answers, firstSeenAt, lastSeenAt } }: Proposal): string {
+function evidenceWords({ evidence: { seen, of, answers, firstSeenAt, lastSeenAt } }: Proposal): string {
   const share = of === undefined || of === seen ? `${seen} seen` : `${seen} of ${of}`;
   const days = day(firstSeenAt) === day(lastSeenAt) ? day(lastSeenAt) : `${day(firstSeenAt)} to ${day(lastSeenAt)}`;
   return `${share} in ${answers} ${answers === 1 ? 'response' : 'responses'}, ${days}`;
