@@ -20,8 +20,7 @@ interface KeyedState {
 export function readKeyedState(file: string): KeyedState {
   const text = file === IN_MEMORY ? undefined : readIfExists(file);
   if (text === undefined) return { key: randomBytes(KEY_BYTES), state: undefined };
-  const { version, key, ...state } = parseState(text);
-  if (version !== 1) throw new Error('version must be 1');
+  const { key, ...state } = parseState(text);
   const bytes = Buffer.from(typeof key === 'string' ? key : '', 'base64url');
   if (bytes.length !== KEY_BYTES) throw new Error(`key must be ${KEY_BYTES} bytes in base64url`);
   return { key: bytes, state };

@@ -17,8 +17,18 @@ export function readIfExists(file: string): string | undefined {
   }
 }
 
-/** Parses the text of a state file. Throws an error if the text is not a JSON object. */
+/**
+ * Parses the text of a state, as a file or a shared document contains it, and returns it without its version. Throws an
+ * error that describes the problem if the text is no JSON object of version 1.
+ */
 export function parseState(text: string): PlainObject {
+  const { version, ...state } = parseObject(text);
+  if (version !== 1) throw new Error('version must be 1');
+  return state;
+}
+
+/** Parses the text of a JSON object. Throws an error if it is something else. */
+export function parseObject(text: string): PlainObject {
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -111,11 +111,7 @@ export function createDeprecationStore(parts: StoreParts): DeprecationStore {
     merge: (base, mine, theirs) => bounded(mergeUsage(base, mine, theirs), limits, clock()),
     empty: () => LOST_USAGE,
     format: (value) => JSON.stringify({ version: 1, usage: usageJson(value) }),
-    parse(text) {
-      const { version, usage: given } = parseState(text);
-      if (version !== 1) throw new Error('version must be 1');
-      return usageFrom(given, 'usage');
-    },
+    parse: (text) => usageFrom(parseState(text)['usage'], 'usage'),
   });
   const sharedDecisions = sharing.openDocument<Decisions>('brownouts', {
     current: () => decisions,
@@ -123,11 +119,7 @@ export function createDeprecationStore(parts: StoreParts): DeprecationStore {
     merge: (_base, mine, theirs) => mergeDecisions(mine, theirs),
     empty: () => new Map(),
     format: (value) => JSON.stringify({ version: 1, decisions: decisionsJson(value) }),
-    parse(text) {
-      const { version, decisions: given } = parseState(text);
-      if (version !== 1) throw new Error('version must be 1');
-      return decisionsFrom(given, 'decisions');
-    },
+    parse: (text) => decisionsFrom(parseState(text)['decisions'], 'decisions'),
   });
 
   let timer: NodeJS.Timeout | undefined;

@@ -156,8 +156,7 @@ export const isoOf = (instant: number): string => new Date(instant).toISOString(
 
 /** Parses the file's content. If it is invalid, throws an error that describes the problem. */
 export function parseLevels(text: string): LevelsState {
-  const { version, contracts, entries } = parseState(text);
-  if (version !== 1) throw new Error('version must be 1');
+  const { contracts, entries } = parseState(text);
   if (!Array.isArray(contracts)) throw new Error('contracts must be a list');
   if (!Array.isArray(entries) || entries.length > MAX_ENTRIES) throw new Error('entries must be a list');
   const state = {

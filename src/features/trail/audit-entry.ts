@@ -4,7 +4,7 @@ import {
   type ActionOrigin,
   type OperatorAction,
 } from '../../engine/model/operator-action.ts';
-import { instantOf, parseState } from '../../lib/state-file.ts';
+import { instantOf, parseObject } from '../../lib/state-file.ts';
 import { membersOf } from '../../lib/plain-object.ts';
 
 /** An entry in the audit trail. */
@@ -34,7 +34,7 @@ const ACTION = /^[a-z][a-z -]{0,49}$/;
 /** Parses a line of the audit trail. Returns undefined if the line is damaged. */
 export function parseAuditEntry(line: string): AuditEntry | undefined {
   try {
-    const { at, action, outcome, ...rest } = withAction(parseState(line));
+    const { at, action, outcome, ...rest } = withAction(parseObject(line));
     const ended = ACTION_OUTCOMES.find((one) => one === outcome);
     if (typeof action !== 'string' || !ACTION.test(action) || ended === undefined) return undefined;
     return { ...(rest as unknown as ActionOrigin & ActionDetails), at: instantOf(at, 'at'), action, outcome: ended };

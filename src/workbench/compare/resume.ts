@@ -1,5 +1,5 @@
 import { replaceFileSync } from '../../lib/replace-file.ts';
-import { objectOf, parseState, readIfExists } from '../../lib/state-file.ts';
+import { objectOf, parseObject, readIfExists } from '../../lib/state-file.ts';
 import type { IdPair } from '../../comparison/identities.ts';
 import type { SavedComparison } from '../../comparison/comparator.ts';
 import type { TallyState } from './tally.ts';
@@ -24,7 +24,7 @@ const VERSION = 3;
 export function readCompareState(file: string, subject: string): CompareState | undefined {
   const text = readIfExists(file);
   if (text === undefined) return undefined;
-  const state = parseState(text);
+  const state = parseObject(text);
   if (state['version'] !== VERSION) throw new Error('it was written by another version');
   if (state['subject'] !== subject)
     throw new Error('it belongs to another comparison: delete it, or name another file');

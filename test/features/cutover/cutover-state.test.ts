@@ -9,7 +9,7 @@ import {
   stateFrom,
   stateJson,
 } from '../../../src/features/cutover/cutover-state.ts';
-import { parseState } from '../../../src/lib/state-file.ts';
+import { parseObject } from '../../../src/lib/state-file.ts';
 
 const decision = (more: Partial<Decision>): Decision => ({ ...FIRST, number: 1, reason: 'INC-17', ...more });
 const state = (...decisions: Decision[]): CutoverState => ({ server: 'https://qa-new.example.org', decisions });
@@ -68,7 +68,7 @@ describe('a decision', () => {
 
   it('is the same after it was stored', () => {
     const one = state(decision({ phase: 'frozen', shares: { '*': 12.5 }, by: 'ann', from: '::1', exceededAt: 7 }));
-    expect(stateFrom(parseState(JSON.stringify(stateJson(one))))).toEqual(one);
+    expect(stateFrom(parseObject(JSON.stringify(stateJson(one))))).toEqual(one);
   });
 
   it.each([
