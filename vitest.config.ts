@@ -39,9 +39,9 @@ class SlowFirst extends BaseSequencer {
 }
 
 const WAITING =
-  /test\/browser\/|redis\/connect-redis|deploy\/exemplars|undocumented\/forward|gateway\/fleet|examples\/pipelines/;
+  /test\/browser\/|features\/changes\/|redis\/connect-redis|deploy\/exemplars|undocumented\/forward|gateway\/fleet|examples\/pipelines/;
 const SLOW =
-  /deploy\/(?:container|prometheus-rules)|security\/(?:planted-secrets|hostile-json)|gateway\/(?:alerts|no-drift|memo|audience)|cli\/portico|walk\/walk\.|test\/smoke|features\/take-out|trust\/(?:load|event|raw|upstream|fuzz|fleet-run)/;
+  /deploy\/(?:container|prometheus-rules)|security\/(?:planted-secrets|hostile-json)|gateway\/(?:alerts|no-drift|memo|audience)|cli\/(?:portico|plain-words|commands\/compare)|compare\/same-server|walk\/walk\.|test\/smoke|features\/take-out|trust\/(?:load|event|raw|upstream|fuzz|fleet-run)/;
 
 const INCLUDE = ['test/**/*.test.ts', 'bench/test/**/*.test.ts'];
 
