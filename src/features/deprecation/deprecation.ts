@@ -233,14 +233,10 @@ function entryProblems(entry: EntryOptions, pointer: string): readonly ConfigPro
       : []),
     ...brownouts.flatMap(({ from, to }, index) => {
       const at = `${pointer}/brownouts/${index}`;
-      return [
-        ...(Date.parse(from) < Date.parse(since)
-          ? [{ pointer: `${at}/from`, other: `${pointer}/since`, message: 'is earlier than since' }]
-          : []),
-        ...(Date.parse(to) <= Date.parse(from)
-          ? [{ pointer: `${at}/to`, other: `${at}/from`, message: 'must be later than from' }]
-          : []),
-      ];
+      if (Date.parse(from) < Date.parse(since))
+        return [{ pointer: `${at}/from`, other: `${pointer}/since`, message: 'is earlier than since' }];
+      if (Date.parse(to) > Date.parse(from)) return [];
+      return [{ pointer: `${at}/to`, other: `${at}/from`, message: 'must be later than from' }];
     }),
   ];
 }

@@ -215,6 +215,17 @@ describe('a brown-out', () => {
     expect(await gateway.metric(refusals('refused'))).toBe(0);
   });
 
+  it('is noted on each page of the console only while it refuses requests', async () => {
+    const notice = async (entry: Entry) => {
+      const { json } = await (await start([entry])).admin('/console/api/status', { headers: bearer });
+      const { pages } = json as { readonly pages: readonly { readonly name: string; readonly notice?: string }[] };
+      return pages.find(({ name }) => name === 'deprecation')?.notice;
+    };
+    expect(await notice({ ...ENTRY, brownouts: [NOW] })).toBe('brown-out');
+    expect(await notice({ ...ENTRY, brownouts: [NOW], dryRun: true })).toBeUndefined();
+    expect(await notice({ ...ENTRY, brownouts: [LATER] })).toBeUndefined();
+  });
+
   it('with dryRun is also only counted if the operation has other brown-outs', async () => {
     const gateway = await start([
       { ...ENTRY, brownouts: [NOW], dryRun: true },
@@ -495,21 +506,35 @@ describe('the options of deprecation', () => {
     [{ sunset: undefined, refuseAfterSunset: true }, 'refuseAfterSunset', /needs a date/],
     [{ brownouts: [{ from: NOW.to, to: NOW.from }] }, 'brownouts/0/to', /later than from/],
     [{ brownouts: [{ ...NOW, from: '2025-12-31T23:59Z' }] }, 'brownouts/0/from', /earlier than since/],
-    ...['//qa.example.org/x', 'javascript:alert(1)', '/', '/two words', '/x\r\nSet-Cookie: a=b', '/x>; rel="next"'].map(
-      (successor) => [{ successor }, 'successor', /wrong format.*URL.*path, beginning with one slash/] as const,
-    ),
-    ...[
-      'https:///qa.example.org',
-      'https://?x',
-      'https://me:secret@qa.example.org/',
-      'https://qa.example.org@x.org',
-      '/x',
-    ].map((link) => [{ link }, 'link', /wrong format.*http or https URL/] as const),
     [{ note: 'two\nlines' }, 'note', /./],
   ])('are refused if they contradict each other or cannot be headers: %j', (entry, key, message) => {
     const faults = faultsOf(entry);
     expect(faults.map((fault) => fault.pointer)).toEqual([`/deprecation/entries/0/${key}`]);
     expect(faults[0]?.message).toMatch(message);
+  });
+
+  it.each([
+    'https:///qa.example.org',
+    'https://?x',
+    'https://me:secret@qa.example.org/',
+    'https://qa.example.org@x.org',
+    'javascript:alert(1)',
+    '//qa.example.org/x',
+    '/',
+    '/two words',
+    '/x\r\nSet-Cookie: a=b',
+    '/x>; rel="next"',
+  ])('do not contain the ambiguous address %j', (address) => {
+    expect(faultsOf({ link: address, successor: address })).toEqual([
+      expect.objectContaining({
+        pointer: '/deprecation/entries/0/link',
+        message: expect.stringMatching(/wrong format.*http or https URL/) as string,
+      }),
+      expect.objectContaining({
+        pointer: '/deprecation/entries/0/successor',
+        message: expect.stringMatching(/wrong format.*URL.*path, beginning with one slash/) as string,
+      }),
+    ]);
   });
 
   it.each(['https://qa.example.org', 'http://[::1]:8080/v3?a=b#c', 'https://qa.example.org:443'])(
