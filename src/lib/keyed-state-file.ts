@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { PlainObject } from './plain-object.ts';
 import { IN_MEMORY, replaceFile } from './replace-file.ts';
-import { parseState, readIfExists } from './state-file.ts';
+import { parseVersionedState, readIfExists } from './state-file.ts';
 
 const KEY_BYTES = 32;
 
@@ -20,8 +20,7 @@ interface KeyedState {
 export function readKeyedState(file: string): KeyedState {
   const text = file === IN_MEMORY ? undefined : readIfExists(file);
   if (text === undefined) return { key: randomBytes(KEY_BYTES), state: undefined };
-  const { version, key, ...state } = parseState(text);
-  if (version !== 1) throw new Error('version must be 1');
+  const { key, ...state } = parseVersionedState(text);
   const bytes = Buffer.from(typeof key === 'string' ? key : '', 'base64url');
   if (bytes.length !== KEY_BYTES) throw new Error(`key must be ${KEY_BYTES} bytes in base64url`);
   return { key: bytes, state };

@@ -28,6 +28,13 @@ export function parseState(text: string): PlainObject {
   return objectOf(value, 'the file');
 }
 
+/** Parses the text of a state file of version 1, and returns the other members. Throws an error if it is another one. */
+export function parseVersionedState(text: string): PlainObject {
+  const { version, ...state } = parseState(text);
+  if (version !== 1) throw new Error('version must be 1');
+  return state;
+}
+
 /** Returns a value from a state file as an object. If it is not an object, throws an error that names `place`. */
 export function objectOf(value: unknown, place: string): PlainObject {
   if (!isPlainObject(value)) throw new Error(`${place} must be an object`);

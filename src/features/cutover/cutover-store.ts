@@ -3,7 +3,7 @@ import type { Settings } from '../../engine/config/settings.ts';
 import { createStateWriter } from '../../engine/config/state-writer.ts';
 import type { Sharing } from '../../engine/sharing/sharing.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { parseState } from '../../lib/state-file.ts';
+import { parseVersionedState } from '../../lib/state-file.ts';
 import { type StoredCutover, writeCutoverFile } from './cutover-file.ts';
 import {
   contains,
@@ -146,11 +146,7 @@ export function createCutoverStore(parts: StoreParts): CutoverStore {
     versionOf: ({ server }) => server,
     empty: ({ server }) => newState(server),
     format: (value) => JSON.stringify({ version: 1, ...stateJson(value) }),
-    parse(text) {
-      const { version, ...given } = parseState(text);
-      if (version !== 1) throw new Error('version must be 1');
-      return stateFrom(given);
-    },
+    parse: (text) => stateFrom(parseVersionedState(text)),
   });
 
   const open = async () => {

@@ -3,7 +3,7 @@ import type { Settings } from '../../engine/config/settings.ts';
 import { createStateWriter } from '../../engine/config/state-writer.ts';
 import type { Sharing } from '../../engine/sharing/sharing.ts';
 import { type Clock, DAY_MS } from '../../lib/clock.ts';
-import { parseState } from '../../lib/state-file.ts';
+import { parseVersionedState } from '../../lib/state-file.ts';
 import { type CallerTags, createCallerTags } from './caller-tags.ts';
 import { type StoredDeprecation, writeDeprecationFile } from './deprecation-file.ts';
 import {
@@ -111,11 +111,7 @@ export function createDeprecationStore(parts: StoreParts): DeprecationStore {
     merge: (base, mine, theirs) => bounded(mergeUsage(base, mine, theirs), limits, clock()),
     empty: () => LOST_USAGE,
     format: (value) => JSON.stringify({ version: 1, usage: usageJson(value) }),
-    parse(text) {
-      const { version, usage: given } = parseState(text);
-      if (version !== 1) throw new Error('version must be 1');
-      return usageFrom(given, 'usage');
-    },
+    parse: (text) => usageFrom(parseVersionedState(text)['usage'], 'usage'),
   });
   const sharedDecisions = sharing.openDocument<Decisions>('brownouts', {
     current: () => decisions,
@@ -123,11 +119,7 @@ export function createDeprecationStore(parts: StoreParts): DeprecationStore {
     merge: (_base, mine, theirs) => mergeDecisions(mine, theirs),
     empty: () => new Map(),
     format: (value) => JSON.stringify({ version: 1, decisions: decisionsJson(value) }),
-    parse(text) {
-      const { version, decisions: given } = parseState(text);
-      if (version !== 1) throw new Error('version must be 1');
-      return decisionsFrom(given, 'decisions');
-    },
+    parse: (text) => decisionsFrom(parseVersionedState(text)['decisions'], 'decisions'),
   });
 
   let timer: NodeJS.Timeout | undefined;

@@ -111,7 +111,7 @@ export const deprecation = {
       isDeprecated: ({ operation, part, name }) =>
         part === 'parameter'
           ? entries.of(operation, [name]).some(({ parameter }) => parameter === name)
-          : entries.ofOperation(operation).length > 0,
+          : entries.of(operation, NO_PARAMETERS).length > 0,
     };
     const store = lasting(
       () => createDeprecationStore({ ...context, stored: prepared, file: given.file, limits }),

@@ -1,4 +1,4 @@
-import { instantOf, objectOf, parseState, readIfExists } from '../../lib/state-file.ts';
+import { instantOf, objectOf, parseVersionedState, readIfExists } from '../../lib/state-file.ts';
 import { isOfLadder, isOverride, type LevelEntry, type LevelsState } from './level-entry.ts';
 import { isoOf, requireDistinct, toLadderEntry, toOverrideEntry } from './levels-file.ts';
 
@@ -21,8 +21,7 @@ export function readFormerOverrides(file: string): readonly LevelEntry[] | undef
 
 /** Parses the ladder's state. If it is invalid, throws an error that describes the problem. */
 export function parseFormerLadder(text: string): LevelsState {
-  const { version, contract, since, steps } = parseState(text);
-  if (version !== 1) throw new Error('version must be 1');
+  const { contract, since, steps } = parseVersionedState(text);
   if (typeof contract !== 'string' || contract === '') throw new Error('contract must be text');
   if (!Array.isArray(steps)) throw new Error('steps must be a list');
   const entries = steps.map((step: unknown, index) => {
@@ -53,8 +52,7 @@ export function formatFormerLadder({ contracts, entries }: LevelsState): string 
 
 /** Parses the overrides. If they are invalid, throws an error that describes the problem. */
 export function parseFormerOverrides(text: string): readonly LevelEntry[] {
-  const { version, overrides } = parseState(text);
-  if (version !== 1) throw new Error('version must be 1');
+  const { overrides } = parseVersionedState(text);
   if (!Array.isArray(overrides)) throw new Error('overrides must be a list');
   return overrides.map((value: unknown, index) => {
     const place = `overrides[${index}]`;

@@ -1,7 +1,7 @@
 import { type Stats, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { IN_MEMORY, replaceFile } from '../../lib/replace-file.ts';
-import { instantOf, objectOf, parseState, readIfExists } from '../../lib/state-file.ts';
+import { instantOf, objectOf, parseVersionedState, readIfExists } from '../../lib/state-file.ts';
 import type { PlainObject } from '../../lib/plain-object.ts';
 import { OPERATION_CHECKS } from '../../engine/model/checks.ts';
 import {
@@ -156,8 +156,7 @@ export const isoOf = (instant: number): string => new Date(instant).toISOString(
 
 /** Parses the file's content. If it is invalid, throws an error that describes the problem. */
 export function parseLevels(text: string): LevelsState {
-  const { version, contracts, entries } = parseState(text);
-  if (version !== 1) throw new Error('version must be 1');
+  const { contracts, entries } = parseVersionedState(text);
   if (!Array.isArray(contracts)) throw new Error('contracts must be a list');
   if (!Array.isArray(entries) || entries.length > MAX_ENTRIES) throw new Error('entries must be a list');
   const state = {

@@ -5,7 +5,7 @@ import { createStateWriter } from '../../engine/config/state-writer.ts';
 import { hashTexts } from '../../engine/sharing/hash-texts.ts';
 import type { Sharing } from '../../engine/sharing/sharing.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { parseState } from '../../lib/state-file.ts';
+import { parseVersionedState } from '../../lib/state-file.ts';
 import { createMirrorCounts, type MirrorCounts } from './mirror-counts.ts';
 import { type StoredMirror, writeMirrorFile } from './mirror-file.ts';
 import {
@@ -59,11 +59,7 @@ export const subjectOf = ({ url, label }: { readonly url: string; readonly label
 export const MIRROR_DOCUMENT = {
   name: 'mirror',
   format: (totals: MirrorTotals): string => JSON.stringify({ version: 1, totals: totalsJson(totals) }),
-  parse(text: string): MirrorTotals {
-    const { version, totals } = parseState(text);
-    if (version !== 1) throw new Error('version must be 1');
-    return totalsFrom(totals, 'totals');
-  },
+  parse: (text: string): MirrorTotals => totalsFrom(parseVersionedState(text)['totals'], 'totals'),
 };
 
 /** Creates the store. Nothing is written before it is opened. */

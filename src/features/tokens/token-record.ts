@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { DAY_MS } from '../../lib/clock.ts';
 import { readNetwork } from '../../lib/network-list.ts';
-import { instantOf, objectOf, parseState } from '../../lib/state-file.ts';
+import { instantOf, objectOf, parseVersionedState } from '../../lib/state-file.ts';
 import { isTokenId, type Token } from './token-format.ts';
 
 /** What a token lets its holder do. None of it ever changes: another token is needed for anything else. */
@@ -165,8 +165,7 @@ export const isoOf = (instant: unknown) => new Date(Number(instant)).toISOString
 
 /** Parses stored tokens. Throws an error that describes the problem if they are invalid. */
 export function parseTokens(text: string): TokensState {
-  const { version, tokens } = parseState(text);
-  if (version !== 1) throw new Error('version must be 1');
+  const { tokens } = parseVersionedState(text);
   if (!Array.isArray(tokens) || tokens.length > MAX_TOKENS) throw new Error('tokens must be a list');
   const read = tokens.map((value: unknown, index) => parseRecord(value, `tokens[${index}]`));
   if (new Set(read.map(({ id }) => id)).size < read.length) throw new Error('tokens contains the same id twice');

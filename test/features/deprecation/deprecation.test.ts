@@ -218,7 +218,9 @@ describe('a brown-out', () => {
   it('is noted on each page of the console only while it refuses requests', async () => {
     const notice = async (entry: Entry) => {
       const { json } = await (await start([entry])).admin('/console/api/status', { headers: bearer });
-      const { pages } = json as { readonly pages: readonly { readonly name: string; readonly notice?: string }[] };
+      const { pages } = json as unknown as {
+        readonly pages: readonly { readonly name: string; readonly notice?: string }[];
+      };
       return pages.find(({ name }) => name === 'deprecation')?.notice;
     };
     expect(await notice({ ...ENTRY, brownouts: [NOW] })).toBe('brown-out');
