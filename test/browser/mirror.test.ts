@@ -38,6 +38,8 @@ needsProgram('chromium', 'the page of the mirror', (path) => {
         name: /^listQuestions 1 0 0 1 0 0 100% of 1 100% 100% of 1 \D*[\d.]+ m?s → \D*[\d.]+ m?s \D*[\d.]+ m?s → \D*[\d.]+ m?s$/,
       })
       .waitFor();
+    const readiness = page.getByRole('region', { name: 'Readiness of each operation' });
+    expect(await readiness.evaluate((region) => region.scrollWidth - region.clientWidth)).toBe(0);
     await page
       .getByRole('row', { name: /another value .*\/list\/\*\/title text of \d+ characters text of 8 characters/ })
       .waitFor();

@@ -32,8 +32,6 @@ export type IsRevoked = (brownout: string) => boolean;
 /** Everything that is deprecated. */
 export interface DeprecatedEntries {
   readonly all: readonly DeprecatedEntry[];
-  /** Returns the entries about an operation as a whole. */
-  ofOperation(operation: string): readonly DeprecatedEntry[];
   /** Returns the entries about an operation that apply to a request with these query parameters. */
   of(operation: string, parameters: readonly string[]): readonly DeprecatedEntry[];
   /** Returns whether something of an operation is or will be refused, unless a brown-out is revoked. */
@@ -67,7 +65,6 @@ export function readEntries(given: readonly EntryOptions[]): DeprecatedEntries {
   };
   return {
     all,
-    ofOperation: (operation) => matching(operation, []),
     of: matching,
     mayRefuse: (operation) => (found.get(operation) ?? NONE).some((one) => !one.dryRun && hasEnding(one)),
   };

@@ -12,7 +12,8 @@ export function deprecationPage(parts: RouteParts): OperatorPage {
     folder: join(import.meta.dirname, 'pages'),
     notice() {
       const now = parts.clock();
-      const next = nextBrownout(parts.entries.all, now, parts.store.isRevoked);
+      const refused = parts.entries.all.filter(({ dryRun }) => !dryRun);
+      const next = nextBrownout(refused, now, parts.store.isRevoked);
       return next !== undefined && next.from <= now ? 'brown-out' : undefined;
     },
     actions: ACTIONS,

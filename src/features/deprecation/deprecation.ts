@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '../../lib/clock.ts';
 import { closestName } from '../../lib/closest-name.ts';
 import { IN_MEMORY } from '../../lib/replace-file.ts';
 import { createAnnouncement } from './announce.ts';
-import { type DeprecatedEntry, endingAt, isoOf, readEntries, subjectOf } from './deprecated-entries.ts';
+import { type DeprecatedEntry, type Ending, endingAt, isoOf, readEntries, subjectOf } from './deprecated-entries.ts';
 import { readDeprecationFile, type StoredDeprecation } from './deprecation-file.ts';
 import { deprecationPage } from './deprecation-page.ts';
 import { ACTIONS, createDeprecationRouter } from './deprecation-routes.ts';
@@ -111,7 +111,7 @@ export const deprecation = {
       isDeprecated: ({ operation, part, name }) =>
         part === 'parameter'
           ? entries.of(operation, [name]).some(({ parameter }) => parameter === name)
-          : entries.ofOperation(operation).length > 0,
+          : entries.of(operation, NO_PARAMETERS).length > 0,
     };
     const store = lasting(
       () => createDeprecationStore({ ...context, stored: prepared, file: given.file, limits }),
@@ -130,6 +130,7 @@ export const deprecation = {
     const requestedBy = createPartsReader(operations, contract.document);
     const announce = createAnnouncement(store.isRevoked);
     const routes = { store, entries, limits, clock };
+    const isReported = ({ entry }: Ending) => transparent || entry.dryRun;
     return {
       stages: [refuseDeprecated({ entries, isRevoked: store.isRevoked, requestedBy })],
       open: store.open,
@@ -142,10 +143,9 @@ export const deprecation = {
       describe({ operation: { id } }, { arrival, trace }) {
         const found = entries.of(id, requestedBy(id, arrival).parameters);
         const ending = endingAt(found, trace.startedAt, store.isRevoked);
-        const isReported = transparent || ending?.entry.dryRun === true;
         return [
           ...found.map((entry) => ['deprecation', describeEntry(entry)] as const),
-          ...(ending !== undefined && isReported
+          ...(ending !== undefined && isReported(ending)
             ? [['deprecation', `would be refused now (${ending.reason}), but is only counted`] as const]
             : []),
         ];
@@ -169,9 +169,11 @@ export const deprecation = {
         if (error === BROWNOUT.code || error === GONE.code)
           countRefusal(operation, error === GONE.code ? 'sunset' : 'brownout', 'refused');
         else {
-          const reason = endingAt(found, startedAt, store.isRevoked)?.reason;
+          const ending = endingAt(found, startedAt, store.isRevoked);
           const isOver = found.some(({ sunset }) => sunset !== undefined && sunset <= startedAt);
-          if (reason !== undefined || isOver) countRefusal(operation, reason ?? 'sunset', 'reported');
+          // A request that was refused for another reason, such as its credential, is not counted.
+          if (ending === undefined ? isOver : isReported(ending))
+            countRefusal(operation, ending?.reason ?? 'sunset', 'reported');
         }
       },
       pages: [deprecationPage(routes)],
@@ -231,6 +233,8 @@ function entryProblems(entry: EntryOptions, pointer: string): readonly ConfigPro
       : []),
     ...brownouts.flatMap(({ from, to }, index) => {
       const at = `${pointer}/brownouts/${index}`;
+      if (Date.parse(from) < Date.parse(since))
+        return [{ pointer: `${at}/from`, other: `${pointer}/since`, message: 'is earlier than since' }];
       if (Date.parse(to) > Date.parse(from)) return [];
       return [{ pointer: `${at}/to`, other: `${at}/from`, message: 'must be later than from' }];
     }),

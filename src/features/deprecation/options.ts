@@ -3,6 +3,9 @@ import { type Static, Type } from 'typebox';
 /** The characters of a URL (RFC 3986). No other text can be part of a header. */
 const URL_CHARACTERS = String.raw`[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]`;
 
+/** An absolute URL without a credential. What looks like a host is one, so that nobody is sent to another. */
+const ABSOLUTE = String.raw`https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?(?:[/?#]${URL_CHARACTERS}{0,500})?`;
+
 const instant = (description: string) =>
   Type.String({
     pattern: String.raw`^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:\d{2}))?$`,
@@ -39,14 +42,16 @@ const entry = Type.Object(
     }),
     link: Type.Optional(
       Type.String({
-        pattern: `^https?://${URL_CHARACTERS}{1,500}$`,
-        description: 'URL of a page for people about the deprecation (`Link` with `rel="deprecation"`).',
+        pattern: `^${ABSOLUTE}$`,
+        description:
+          'The http or https URL of a page for people about the deprecation (`Link` with `rel="deprecation"`).',
       }),
     ),
     successor: Type.Optional(
       Type.String({
-        pattern: `^(?:https?:/)?/${URL_CHARACTERS}{1,500}$`,
-        description: 'URL or path of what to use instead (`Link` with `rel="successor-version"`).',
+        pattern: `^(?:${ABSOLUTE}|/(?!/)${URL_CHARACTERS}{1,500})$`,
+        description:
+          'The http or https URL of what to use instead, or its path, beginning with one slash (`Link` with `rel="successor-version"`).',
       }),
     ),
     note: Type.Optional(

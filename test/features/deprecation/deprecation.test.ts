@@ -202,11 +202,30 @@ describe('a brown-out', () => {
     });
   });
 
+  it('does not count as reported what is refused for another reason', async () => {
+    const gateway = await start([{ ...ENTRY, brownouts: [NOW] }]);
+    expect((await call(gateway, IDEAS, { user: 'alice', password: 'wrong' })).status).toBe(401);
+    expect(await gateway.metric(refusals('reported'))).toBe(0);
+  });
+
   it('that is rehearsed with dryRun is only counted', async () => {
     const gateway = await start([{ ...ENTRY, brownouts: [NOW], dryRun: true }]);
     expect((await call(gateway, IDEAS)).status).toBe(200);
     expect(await gateway.metric(refusals('reported'))).toBe(1);
     expect(await gateway.metric(refusals('refused'))).toBe(0);
+  });
+
+  it('is noted on each page of the console only while it refuses requests', async () => {
+    const notice = async (entry: Entry) => {
+      const { json } = await (await start([entry])).admin('/console/api/status', { headers: bearer });
+      const { pages } = json as unknown as {
+        readonly pages: readonly { readonly name: string; readonly notice?: string }[];
+      };
+      return pages.find(({ name }) => name === 'deprecation')?.notice;
+    };
+    expect(await notice({ ...ENTRY, brownouts: [NOW] })).toBe('brown-out');
+    expect(await notice({ ...ENTRY, brownouts: [NOW], dryRun: true })).toBeUndefined();
+    expect(await notice({ ...ENTRY, brownouts: [LATER] })).toBeUndefined();
   });
 
   it('with dryRun is also only counted if the operation has other brown-outs', async () => {
@@ -488,14 +507,44 @@ describe('the options of deprecation', () => {
     [{ sunset: '2025-01-01' }, 'sunset', /earlier than since/],
     [{ sunset: undefined, refuseAfterSunset: true }, 'refuseAfterSunset', /needs a date/],
     [{ brownouts: [{ from: NOW.to, to: NOW.from }] }, 'brownouts/0/to', /later than from/],
-    [{ successor: 'javascript:alert(1)' }, 'successor', /./],
-    [{ link: 'https://qa.example.org/>; rel="x"' }, 'link', /./],
+    [{ brownouts: [{ ...NOW, from: '2025-12-31T23:59Z' }] }, 'brownouts/0/from', /earlier than since/],
     [{ note: 'two\nlines' }, 'note', /./],
   ])('are refused if they contradict each other or cannot be headers: %j', (entry, key, message) => {
     const faults = faultsOf(entry);
     expect(faults.map((fault) => fault.pointer)).toEqual([`/deprecation/entries/0/${key}`]);
     expect(faults[0]?.message).toMatch(message);
   });
+
+  it.each([
+    'https:///qa.example.org',
+    'https://?x',
+    'https://me:secret@qa.example.org/',
+    'https://qa.example.org@x.org',
+    'javascript:alert(1)',
+    '//qa.example.org/x',
+    '/',
+    '/two words',
+    '/x\r\nSet-Cookie: a=b',
+    '/x>; rel="next"',
+  ])('do not contain the ambiguous address %j', (address) => {
+    expect(faultsOf({ link: address, successor: address })).toEqual([
+      expect.objectContaining({
+        pointer: '/deprecation/entries/0/link',
+        message: expect.stringMatching(/wrong format.*http or https URL/) as string,
+      }),
+      expect.objectContaining({
+        pointer: '/deprecation/entries/0/successor',
+        message: expect.stringMatching(/wrong format.*URL.*path, beginning with one slash/) as string,
+      }),
+    ]);
+  });
+
+  it.each(['https://qa.example.org', 'http://[::1]:8080/v3?a=b#c', 'https://qa.example.org:443'])(
+    'may name an address such as %s',
+    (address) => {
+      expect(faultsOf({ link: address, successor: address })).toEqual([]);
+    },
+  );
 
   it('are warned about if an end has passed without effect, and if observe mode ignores them', () => {
     const warnings = (entry: Entry, mode = 'strict') => {

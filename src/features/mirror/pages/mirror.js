@@ -39,7 +39,7 @@ export function Page({ status, shownError, announce }) {
     </p>
     <${Table}
       caption="Readiness of each operation"
-      kind="cards"
+      kind="cards dense"
       rows=${data.operations}
       keyOf=${(row) => row.operation}
       empty="Nothing has been requested yet."
@@ -61,7 +61,7 @@ export function Page({ status, shownError, announce }) {
           title: 'Coverage',
           number: true,
           sort: (row) => row.coverage,
-          cell: (row) => `${percent(row.coverage)} of ${count(row.exchanges)}`,
+          cell: (row) => html`${percent(row.coverage)}<br />of ${count(row.exchanges)}`,
         },
         {
           title: 'At most different',
@@ -73,7 +73,7 @@ export function Page({ status, shownError, announce }) {
           title: 'Callers noticing',
           number: true,
           sort: (row) => row.callersAtMost,
-          cell: (row) => (row.callers === 0 ? NONE : `${bound(row.callersAtMost)} of ${count(row.callers)}`),
+          cell: (row) => (row.callers === 0 ? NONE : html`${bound(row.callersAtMost)}<br />of ${count(row.callers)}`),
         },
         times('p50', (side) => side.p50, data.latencyBounds),
         times('p99', (side) => side.p99, data.latencyBounds),
@@ -150,7 +150,7 @@ export function Page({ status, shownError, announce }) {
       columns=${[
         { title: 'Operation', head: true, sort: (row) => row.operation, cell: (row) => row.operation },
         { title: 'Parameter', sort: (row) => row.parameter, cell: (row) => row.parameter || '(all)' },
-        number('Status', (row) => row.status),
+        { title: 'Status', sort: (row) => row.status, cell: (row) => row.status || NONE },
         { title: 'Caller', sort: (row) => row.role, cell: (row) => row.role || NONE },
         number('Equal', (row) => row.equal),
         number('Different', (row) => row.different),
@@ -200,5 +200,7 @@ const times = (title, valueOf, bounds) => ({
   number: true,
   sort: ({ latency: { new: side } }) => valueOf(side) ?? 0,
   cell: ({ latency: sides }) =>
-    sides.old.count === 0 ? NONE : `${latency(valueOf(sides.old), bounds)} → ${latency(valueOf(sides.new), bounds)}`,
+    sides.old.count === 0
+      ? NONE
+      : html`${latency(valueOf(sides.old), bounds)}<br />→ ${latency(valueOf(sides.new), bounds)}`,
 });
