@@ -74,6 +74,8 @@ export interface ValueComparison {
   readonly sort: string | undefined;
   /** True if the request is for the first page. */
   readonly isFirstPage: boolean;
+  /** Takes how many pairs of values were compared at a place; one by default. */
+  readonly compared: (place: Place, pairs?: number) => void;
   readonly differ: (kind: DifferenceKind, place: Place, old: unknown, next: unknown) => void;
   readonly same: (equivalence: Equivalence) => void;
   /** Takes an item that only one server has, at the edge of a page that does not show the whole list. */
@@ -111,7 +113,7 @@ export interface EdgeItem {
 export function compareValues(to: ValueComparison, place: Place, a: unknown, b: unknown): void {
   const [typeA, typeB] = [typeOfValue(a), typeOfValue(b)];
   if (typeA === 'object' && typeB === 'object') return compareObjects(to, place, a as Members, b as Members);
-  place.compared += 1;
+  to.compared(place);
   if (typeA === 'array' && typeB === 'array')
     return void compareLists(to, place, a as readonly unknown[], b as readonly unknown[]);
   if (typeA === typeB) return compareScalars(to, place, a, b);
@@ -136,7 +138,7 @@ function compareObjects(to: ValueComparison, place: Place, a: Members, b: Member
 function compareMembers(to: ValueComparison, place: Place, a: Members, b: Members): void {
   const { listName } = place;
   if (Object.keys(b).length === 0 && Object.keys(a).length > 0) {
-    place.compared += 1;
+    to.compared(place);
     return to.differ('form', place, a, b);
   }
   // Another thing has other values, too.
@@ -146,7 +148,7 @@ function compareMembers(to: ValueComparison, place: Place, a: Members, b: Member
   // The items come first, because counts can follow from them.
   if (listName !== undefined && Array.isArray(a[listName]) && Array.isArray(b[listName])) {
     const inner = place.member(listName);
-    inner.compared += 1;
+    to.compared(inner);
     lists = compareLists(to, inner, a[listName] as unknown[], b[listName] as unknown[], { a, b, envelope: place });
   }
   for (const name of Object.keys(a)) {
@@ -167,13 +169,13 @@ function compareMembers(to: ValueComparison, place: Place, a: Members, b: Member
       compareValues(to, inner, a[name], b[alias]);
       continue;
     }
-    inner.compared += 1;
+    to.compared(inner);
     to.differ('missing', inner, a[name], undefined);
   }
   for (const name of Object.keys(b)) {
     if (Object.hasOwn(a, name) || renamed.has(name)) continue;
     const inner = place.member(name);
-    inner.compared += 1;
+    to.compared(inner);
     // A field that only some callers may see is no ordinary addition.
     to.differ(inner.marks.isPrivate ? 'leak' : 'extra', inner, undefined, b[name]);
   }
@@ -183,7 +185,7 @@ function compareMembers(to: ValueComparison, place: Place, a: Members, b: Member
 function isOtherThing(to: ValueComparison, id: Place, a: unknown, b: unknown): boolean {
   if (id.marks.identity === undefined || !isIdValue(a) || !isIdValue(b)) return false;
   if (matchIds(to, id, a, b) !== 'broken') return false;
-  id.compared += 1;
+  to.compared(id);
   to.differ('identity', id, a, b);
   return true;
 }
@@ -198,7 +200,7 @@ function compareCounts(
   const inner = place.member(name);
   const [x, y] = [a[name], b[name]];
   if (typeof x !== 'number' || typeof y !== 'number') return compareValues(to, inner, x, y);
-  inner.compared += 1;
+  to.compared(inner);
   if (x === y) return;
   const counted = (of: Members, what: string) =>
     Object.entries(of).find(([key]) => place.member(key).marks.counts === what)?.[1];
@@ -261,7 +263,7 @@ function compareLists(
     if (isObjects && to.later !== undefined) to.later(step);
     else if (isObjects || !isScalar(a[x])) step();
   }
-  if (!isObjects) items.compared += alignment.pairs.length;
+  if (!isObjects) to.compared(items, alignment.pairs.length);
   const key = sortKey(to, place, around);
   const isHidden = key === 'hidden' || (key !== undefined && (!isShown(key, [a, b]) || isFiltered(key, a, to.old)));
   const shownKey = key === 'hidden' || isHidden ? undefined : key;
@@ -543,7 +545,7 @@ function reportOnly(
   };
   const missing = onlyA.filter((at) => isCertain(at, 'old'));
   const extra = onlyB.filter((at) => isCertain(at, 'new'));
-  items.compared += missing.length + extra.length;
+  to.compared(items, missing.length + extra.length);
   // Items instead of others are one fault, not two.
   if (missing.length > 0 && extra.length > 0)
     for (let at = 0; at < Math.max(missing.length, extra.length); at += 1)

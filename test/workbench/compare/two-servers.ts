@@ -94,7 +94,7 @@ export const tallyOf = (saved?: Parameters<typeof createTally>[1]) =>
   );
 
 /** What an interrupted comparison in a test leaves. */
-export type SavedRun = Omit<CompareState, 'subject' | 'ids'>;
+export type SavedRun = Omit<CompareState, 'subject'>;
 
 /** Compares two servers over sockets, and returns what was found. */
 export async function compareAt(
