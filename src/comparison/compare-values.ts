@@ -137,7 +137,10 @@ function compareObjects(to: ValueComparison, place: Place, a: Members, b: Member
 
 function compareMembers(to: ValueComparison, place: Place, a: Members, b: Members): void {
   const { listName } = place;
-  if (Object.keys(b).length === 0 && Object.keys(a).length > 0) {
+  // What has nothing in common is one difference, unless it contains what only some callers may see.
+  const isCommon = (name: string) => Object.hasOwn(b, name) || Object.hasOwn(b, place.aliases.get(name) ?? name);
+  const isOther = Object.keys(a).length > 0 && !Object.keys(a).some(isCommon);
+  if (isOther && !Object.keys(b).some((name) => place.member(name).marks.isPrivate)) {
     to.compared(place);
     return to.differ('form', place, a, b);
   }

@@ -102,7 +102,7 @@ const spaceOf = (place: Place) => place.member(ID).marks.identity ?? place.at;
 
 /** The maximum numbers of lists, and of items, that wait for another page. */
 const MAX_LISTS = 10_000;
-const MAX_WAITING = 50_000;
+const MAX_WAITING = 20_000;
 
 /**
  * Follows lists over their pages. If two servers differ in one item, all later pages are shifted, and items with equal

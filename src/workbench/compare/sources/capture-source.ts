@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { StartFault } from '../../../engine/model/fault.ts';
 import { isPlainObject } from '../../../lib/plain-object.ts';
 import type { CapturedExchange, Unreadable } from '../../captures/read-capture.ts';
@@ -33,14 +33,15 @@ export async function createCaptureSource(
 ): Promise<RequestSource> {
   let items = 0;
   const digest = createHash('sha256');
-  const known = new Set<string>();
+  const known = new Set<number>();
   const hosts = new Set(own?.hosts);
   const ready: string[] = [];
   const waiting = new Map<string, string[]>();
   let waitingCount = 0;
   const once = (target: string): SourceItem => {
-    if (!repeats && known.has(target)) return { notMade: 'asked already' };
-    if (!repeats && known.size < MAX_REMEMBERED) known.add(target);
+    const key = repeats ? 0 : keyOf(target);
+    if (known.has(key)) return { notMade: 'asked already' };
+    if (!repeats && known.size < MAX_REMEMBERED) known.add(key);
     return { method: 'GET', target };
   };
   /** Returns whether a request is for the API's own host, which a later request may show. */
@@ -100,6 +101,9 @@ export async function createCaptureSource(
     },
   };
 }
+
+/** Returns a number by which a target is remembered, because the text can keep the whole line of the log in memory. */
+const keyOf = (target: string) => Number.parseInt(hash('sha1', target).slice(0, 13), 16);
 
 function positionOf(saved: unknown): Position {
   const { items, digest } = isPlainObject(saved) ? saved : {};
