@@ -9,15 +9,17 @@ import { anyIndex } from '../lib/json-pointer.ts';
 import {
   type ComparedObjects,
   compareValues,
+  countedIn,
   type DifferenceKind,
   type EdgeItem,
   type Equivalence,
   factsOf,
+  ownId,
   type Side,
   type ValueComparison,
 } from './compare-values.ts';
 import { type DescribedMember, describeMembers, describeValue, firstDifference } from './describe-value.ts';
-import { idText, plainValue, readJson, type ReadJson } from './exact-values.ts';
+import { plainValue, readJson, type ReadJson } from './exact-values.ts';
 import type { Identities, SavedIdentities } from './identities.ts';
 import { createListPages, type SavedLists } from './list-pages.ts';
 import type { Noise, NoiseRule } from './noise.ts';
@@ -322,7 +324,7 @@ export function compileComparator(parts: ComparatorParts): Comparator {
               edges: edges.map((edge) => ({
                 edge,
                 described: describeValue(edge.item, edge.place.marks),
-                facts: factsOf(edge.place, toMembers(edge.item), edge.side === 'old' ? parts.old : parts.new),
+                facts: () => factsOf(edge.place, toMembers(edge.item), edge.side === 'old' ? parts.old : parts.new),
               })),
               totals,
               net,
@@ -445,9 +447,7 @@ export function compileComparator(parts: ComparatorParts): Comparator {
     itemIds(operation, response) {
       const json = readJson(response.body);
       if (!isRead(json)) return new Set();
-      return new Set(
-        itemsIn(operation, json.value).flatMap((item) => idText(toMembers(item)['id'] ?? undefined) ?? []),
-      );
+      return new Set(itemsIn(operation, json.value).flatMap((item) => ownId(item) ?? []));
     },
     isAllowed: (operation, response) =>
       response.status >= 200 && response.status < 300 && failureOf(operation, response) === undefined,
@@ -632,18 +632,12 @@ function itemsIn(operation: Operation | undefined, json: unknown): readonly unkn
 
 /** Returns whether an item that only the new server sends is sent to other callers by the old one. */
 const isForOthers = ({ others }: ExchangePair, ids: Identities, place: Place, item: unknown): boolean =>
-  isOfOthers(others, ids, place, idText(toMembers(item)['id'] ?? undefined));
+  isOfOthers(others, ids, place, ownId(item));
 
 function isOfOthers(others: ExchangePair['others'], ids: Identities, place: Place, id: string | undefined): boolean {
   if (others === undefined) return false;
   const known = id === undefined ? undefined : ids.toOld(place.member('id').marks.identity ?? place.at, id);
   return known !== undefined && others.ids.has(known);
-}
-
-/** Returns the number in an envelope that states something. */
-function countedIn(root: Place, body: Readonly<Record<string, unknown>>, what: string): number | undefined {
-  const [, value] = Object.entries(body).find(([name]) => root.member(name).marks.counts === what) ?? [];
-  return typeof value === 'number' ? value : undefined;
 }
 
 /** Identifies a list by everything that was requested except the page. */

@@ -205,13 +205,9 @@ function compareCounts(
   if (typeof x !== 'number' || typeof y !== 'number') return compareValues(to, inner, x, y);
   to.compared(inner);
   if (x === y) return;
-  const counted = (of: Members, what: string) =>
-    Object.entries(of).find(([key]) => place.member(key).marks.counts === what)?.[1];
   const pagesFollow = (of: Members) => {
-    const [total, size] = [counted(of, 'total'), counted(of, 'size')];
-    return typeof total === 'number' && typeof size === 'number' && size > 0
-      ? Math.max(1, Math.ceil(total / size))
-      : undefined;
+    const [total, size] = [countedIn(place, of, 'total'), countedIn(place, of, 'size')];
+    return total !== undefined && size !== undefined && size > 0 ? Math.max(1, Math.ceil(total / size)) : undefined;
   };
   const follows = () => to.same('counts that follow from the items');
   switch (inner.marks.counts) {
@@ -231,6 +227,12 @@ function compareCounts(
     case undefined:
   }
   to.differ('count', inner, x, y);
+}
+
+/** Returns the number in an envelope that states something, such as `total`. */
+export function countedIn(envelope: Place, body: Members, what: Place['marks']['counts']): number | undefined {
+  const [, value] = Object.entries(body).find(([name]) => envelope.member(name).marks.counts === what) ?? [];
+  return typeof value === 'number' ? value : undefined;
 }
 
 /** What counts are compared with. */
@@ -284,14 +286,9 @@ const isScalar = (value: unknown) => !['array', 'object'].includes(typeOfValue(v
 /** Returns whether a page shows only a part of the list, so that an item can be on another page. */
 function isIncomplete(around: Around | undefined, a: readonly unknown[], b: readonly unknown[]): boolean {
   if (around === undefined) return false;
-  const isPart = (of: Members, length: number) =>
-    Object.entries(of).some(
-      ([name, value]) =>
-        around.envelope.member(name).marks.counts === 'total' && typeof value === 'number' && value > length,
-    );
+  const [totalA, totalB] = totalsOf(around);
   // A list without a total may have further items.
-  const hasTotal = Object.keys(around.a).some((name) => around.envelope.member(name).marks.counts === 'total');
-  return !hasTotal || isPart(around.a, a.length) || isPart(around.b, b.length);
+  return totalA === undefined || totalA > a.length || (totalB ?? 0) > b.length;
 }
 
 /**
@@ -333,16 +330,15 @@ function statesOtherPage(to: ValueComparison, around: Around | undefined): boole
 
 const isFirstPage = (to: ValueComparison, x: number, y: number) => to.isFirstPage && x + y === 1 && x * y === 0;
 
-function totalsOf(around: Around | undefined): readonly [unknown, unknown] {
-  const totalOf = (of: Members | undefined) =>
-    Object.entries(of ?? {}).find(([name]) => around?.envelope.member(name).marks.counts === 'total')?.[1];
-  return [totalOf(around?.a), totalOf(around?.b)];
-}
+const totalsOf = (around: Around | undefined): readonly [number | undefined, number | undefined] =>
+  around === undefined
+    ? [undefined, undefined]
+    : [countedIn(around.envelope, around.a, 'total'), countedIn(around.envelope, around.b, 'total')];
 
 /** Returns by how many places the items of a page can be shifted, as far as the totals tell. */
 function shiftOf(around: Around | undefined): number | undefined {
   const [a, b] = totalsOf(around);
-  return typeof a === 'number' && typeof b === 'number' ? Math.abs(a - b) : undefined;
+  return a !== undefined && b !== undefined ? Math.abs(a - b) : undefined;
 }
 
 /** Returns a sort key without what some forms of dates do not state. */
@@ -483,7 +479,8 @@ function alignScalars(to: ValueComparison, items: Place, a: readonly unknown[], 
 
 const isIdValue = (value: unknown) => idText(value) !== undefined;
 
-const ownId = (item: unknown) =>
+/** Returns the id of an item. */
+export const ownId = (item: unknown): string | undefined =>
   typeOfValue(item) === 'object' ? idText((item as Members)[ID] ?? undefined) : undefined;
 const isDigits = (id: string | undefined) => id !== undefined && /^\d+$/.test(id);
 

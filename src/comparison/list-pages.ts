@@ -22,7 +22,7 @@ interface SeenEdge {
   readonly edge: Pick<EdgeItem, 'place' | 'side' | 'id' | 'isLive'>;
   /** The item in words that do not reveal it. */
   readonly described: string;
-  readonly facts: ItemFacts;
+  readonly facts: () => ItemFacts;
 }
 
 /** A difference that only the whole list shows. `exchange` is the one in which it was first seen. */
@@ -194,7 +194,7 @@ export function createListPages<Exchange>(ids: Identities) {
         }
         if (waiting >= MAX_WAITING) undecided += 1;
         else if (!own.has(id)) {
-          own.set(id, { place, described, facts: ids.mode === 'learned' ? sealed(facts) : NO_FACTS, exchange });
+          own.set(id, { place, described, facts: ids.mode === 'learned' ? sealed(facts()) : NO_FACTS, exchange });
           waiting += 1;
         }
       }

@@ -75,6 +75,8 @@ export async function compareServers(line: CommandLine, io: ProgramIo): Promise<
   const isSelf = urlOf(addresses.old) === urlOf(addresses.new);
   if (line.last('propose-noise') !== undefined && !isSelf)
     throw new UsageError('--propose-noise requires the same server twice: portico compare OLD OLD');
+  const concurrency = numberFlag(line, 'concurrency', 1, [1, 32]);
+  const askAgain = numberFlag(line, 'ask-again', 500, [0, 60_000]);
   const settings = await settingsFrom(line, io);
   // What cannot be accepted is said before a long comparison, not after it.
   if (acceptance !== undefined) baselineFile(line, io, settings);
@@ -116,7 +118,6 @@ export async function compareServers(line: CommandLine, io: ProgramIo): Promise<
     createAskedServer({ upstream, delayMs: bounds.delayMs, clock: systemClock, pause: pauseFor }),
   );
   if (oldServer === undefined || newServer === undefined) throw new Error('a comparison needs two servers');
-  const askAgain = numberFlag(line, 'ask-again', 500, [0, 60_000]);
   const interrupted = untilInterrupted();
   const save = (unfinished: readonly string[]) => {
     if (resumeFile === undefined) return;
@@ -147,7 +148,7 @@ export async function compareServers(line: CommandLine, io: ProgramIo): Promise<
       pause: pauseFor,
       old: oldServer,
       new: newServer,
-      concurrency: numberFlag(line, 'concurrency', 1, [1, 32]),
+      concurrency,
       // Between two calls of one server, what vanishes is what is to be measured.
       askAgainAfterMs: isSelf || askAgain === 0 ? undefined : askAgain,
       undocumented: has(line, 'undocumented'),
@@ -589,7 +590,7 @@ function writeReport(line: CommandLine, io: ProgramIo, { format, summary, report
   const rendered = REPORT_FORMATS.get(format)?.report(shown, options) ?? '';
   const lines = compareLines(summary);
   if (format === 'table') return writeText([...lines, rendered].join('\n'), line, io);
-  if (format === 'json') return writeText(compareJson(summary, report, rendered, failed, comparator), line, io);
+  if (format === 'json') return writeText(compareJson(summary, rendered, failed, comparator), line, io);
   // JUnit and SARIF know only violations, so the counts go to the terminal, too.
   lines.forEach(io.err);
   writeText(rendered, line, io);
@@ -597,7 +598,6 @@ function writeReport(line: CommandLine, io: ProgramIo, { format, summary, report
 
 function compareJson(
   { run, counts, differences, undecided, noise, callers, idPairs, gaps, ...servers }: CompareSummary,
-  _report: Report,
   rendered: string,
   failed: readonly string[],
   comparator: Pick<Comparator, 'places'>,
