@@ -101,6 +101,8 @@ export interface PairResult {
   /** True if the old server sent what was requested: a 2xx and, for an operation of the contract, JSON. */
   readonly isServed: boolean;
   readonly verdicts: { readonly old: Verdict; readonly new: Verdict };
+  /** True if the totals of a list differ, which only the whole list can explain. */
+  readonly hasOtherTotal: boolean;
   /** Makes the result count, or only some of its differences. */
   accept(counted?: readonly Difference[]): void;
 }
@@ -306,6 +308,7 @@ export function compileComparator(parts: ComparatorParts): Comparator {
       equivalences,
       isServed: old.status >= 200 && old.status <= 299 && (operation === undefined || isRead(read.old)),
       verdicts: { old: violations.old.verdict, new: violations.new.verdict },
+      hasOtherTotal: totals !== undefined,
       accept: (counted = differences) => {
         const isCounted = counted.some((one) => one.mutedBy === undefined);
         for (const [place, count] of compared) place.compared += count;

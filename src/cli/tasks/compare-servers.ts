@@ -149,8 +149,8 @@ export async function compareServers(line: CommandLine, io: ProgramIo): Promise<
       old: oldServer,
       new: newServer,
       concurrency,
-      // Between two calls of one server, what vanishes is what is to be measured.
-      askAgainAfterMs: isSelf || askAgain === 0 ? undefined : askAgain,
+      askAgainAfterMs: askAgain === 0 ? undefined : askAgain,
+      isSelf,
       undocumented: has(line, 'undocumented'),
       signal: interrupted.signal,
       onProgress: progress.step,
