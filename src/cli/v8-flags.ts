@@ -16,9 +16,20 @@ import { setFlagsFromString } from 'node:v8';
  */
 export function useFlagsForServing(): void {
   setFlagsFromString('--semi-space-growth-factor=2');
-  setFlagsFromString('--heap-growing-percent=100');
+  limitGarbage(100);
+}
+
+/**
+ * Makes V8 collect all garbage when memory has grown by a half. A comparison otherwise keeps more garbage the longer it
+ * takes: its responses are large, and little of them is needed once they are compared.
+ */
+export const useFlagsForComparing = (): void => limitGarbage(50);
+
+/** Limits the old generation, and the buffers outside the heap, to this many percent more than what is in use. */
+function limitGarbage(percent: number): void {
+  setFlagsFromString(`--heap-growing-percent=${percent}`);
   // Older versions of Node do not support all of these flags and would print errors.
   if (Number(process.versions.node.split('.')[0]) < 26) return;
   setFlagsFromString('--external-memory-accounted-in-global-limit');
-  setFlagsFromString('--external-memory-max-growing-factor=2');
+  setFlagsFromString(`--external-memory-max-growing-factor=${1 + percent / 100}`);
 }

@@ -9,17 +9,19 @@ import { anyIndex } from '../lib/json-pointer.ts';
 import {
   type ComparedObjects,
   compareValues,
+  countedIn,
   type DifferenceKind,
   type EdgeItem,
   type Equivalence,
   factsOf,
+  ownId,
   type Side,
   type ValueComparison,
 } from './compare-values.ts';
 import { type DescribedMember, describeMembers, describeValue, firstDifference } from './describe-value.ts';
-import { idText, plainValue, readJson, type ReadJson } from './exact-values.ts';
-import type { Identities } from './identities.ts';
-import { createListPages, type SavedLists, type SavedRefs } from './list-pages.ts';
+import { plainValue, readJson, type ReadJson } from './exact-values.ts';
+import type { Identities, SavedIdentities } from './identities.ts';
+import { createListPages, type SavedLists } from './list-pages.ts';
 import type { Noise, NoiseRule } from './noise.ts';
 import {
   COMPARED_HEADERS,
@@ -96,7 +98,11 @@ export interface PairResult {
   readonly outcome: 'equal' | 'muted' | 'different';
   readonly differences: readonly Difference[];
   readonly equivalences: ReadonlyMap<Equivalence, number>;
+  /** True if the old server sent what was requested: a 2xx and, for an operation of the contract, JSON. */
+  readonly isServed: boolean;
   readonly verdicts: { readonly old: Verdict; readonly new: Verdict };
+  /** True if the totals of a list differ, which only the whole list can explain. */
+  readonly hasOtherTotal: boolean;
   /** Makes the result count, or only some of its differences. */
   accept(counted?: readonly Difference[]): void;
 }
@@ -117,12 +123,14 @@ export interface LateResult {
 
 /** What a comparator knows, as plain data. Nothing about responses can be read from it but ids. */
 export interface SavedComparison {
-  readonly coverage: readonly (PlaceRef & {
+  /** What was counted at each place. The other members refer to places and exchanges by their numbers. */
+  readonly places: readonly (PlaceRef & {
     readonly compared: number;
     readonly different: number;
     readonly muted: number;
   })[];
   readonly lists: SavedLists;
+  readonly ids: SavedIdentities;
   readonly exchanges: readonly {
     readonly operation: string | null;
     readonly target: string;
@@ -241,6 +249,7 @@ export function compileComparator(parts: ComparatorParts): Comparator {
     yield;
     const found = new Map<string, Difference>();
     const equivalences = new Map<Equivalence, number>();
+    const compared = new Map<Place, number>();
     const edges: EdgeItem[] = [];
     let totals: { place: Place; old: number; new: number } | undefined;
     let net = 0;
@@ -269,6 +278,7 @@ export function compileComparator(parts: ComparatorParts): Comparator {
       new: parts.new,
       ids,
       sort: parameters?.sort,
+      compared: (place, count = 1) => compared.set(place, (compared.get(place) ?? 0) + count),
       isFirstPage: parameters?.page === undefined || parameters.page === (operation?.paging?.firstPage ?? 1),
       differ,
       same: (name) => equivalences.set(name, (equivalences.get(name) ?? 0) + 1),
@@ -296,9 +306,12 @@ export function compileComparator(parts: ComparatorParts): Comparator {
       outcome: isDifferent ? 'different' : differences.length > 0 ? 'muted' : 'equal',
       differences,
       equivalences,
+      isServed: old.status >= 200 && old.status <= 299 && (operation === undefined || isRead(read.old)),
       verdicts: { old: violations.old.verdict, new: violations.new.verdict },
+      hasOtherTotal: totals !== undefined,
       accept: (counted = differences) => {
         const isCounted = counted.some((one) => one.mutedBy === undefined);
+        for (const [place, count] of compared) place.compared += count;
         for (const { place, mutedBy: muted } of counted)
           if (muted === undefined) place.different += 1;
           else place.muted += 1;
@@ -314,7 +327,7 @@ export function compileComparator(parts: ComparatorParts): Comparator {
               edges: edges.map((edge) => ({
                 edge,
                 described: describeValue(edge.item, edge.place.marks),
-                facts: factsOf(edge.place, toMembers(edge.item), edge.side === 'old' ? parts.old : parts.new),
+                facts: () => factsOf(edge.place, toMembers(edge.item), edge.side === 'old' ? parts.old : parts.new),
               })),
               totals,
               net,
@@ -353,7 +366,7 @@ export function compileComparator(parts: ComparatorParts): Comparator {
     for (const { status, mediaType, headers, body } of scopes.values())
       for (const place of [status, mediaType, ...headers.values(), body]) yield* placesIn(place);
   }
-  const atRef: SavedRefs<LateExchange>['placeAt'] = ({ location, at, ...scope }) => {
+  const atRef = ({ location, at, ...scope }: PlaceRef): Place => {
     const { status, mediaType, headers, body } = scopeOf({ ...scope, operation: scope.operation ?? undefined });
     if (location === 'status') return status;
     return location === 'header' ? (headers.get(at) ?? mediaType) : placeAt(body, at);
@@ -393,26 +406,19 @@ export function compileComparator(parts: ComparatorParts): Comparator {
       return [...late, ...refuted()];
     },
     save() {
-      const exchanges: LateExchange[] = [];
-      const numbers = new Map<LateExchange, number>();
-      const refs = {
-        refOf,
-        placeAt: atRef,
-        numberOf(exchange: LateExchange) {
-          const known = numbers.get(exchange) ?? exchanges.push(exchange) - 1;
-          numbers.set(exchange, known);
-          return known;
-        },
-        exchangeAt: unknownExchange,
+      const places = numbered<Place>(allPlaces());
+      const exchanges = numbered<LateExchange>([]);
+      const saved = {
+        lists: lists.save({ placeOf: places.numberOf, exchangeOf: exchanges.numberOf }),
+        ids: ids.save(places.numberOf),
       };
-      const saved = lists.save(refs);
       return {
-        coverage: Array.from(allPlaces(), (place) => {
-          const { compared, different, muted } = place;
-          return Object.assign(refOf(place), { compared, different, muted });
+        ...saved,
+        places: places.all().map((place) => {
+          const { scope, location, at, compared, different, muted } = place;
+          return Object.assign({ location, at, compared, different, muted }, scope);
         }),
-        lists: saved,
-        exchanges: exchanges.map(({ operation, target, outcome, others }) => ({
+        exchanges: exchanges.all().map(({ operation, target, outcome, others }) => ({
           operation: operation ?? null,
           target,
           outcome,
@@ -421,42 +427,56 @@ export function compileComparator(parts: ComparatorParts): Comparator {
       };
     },
     restore(saved) {
-      for (const { compared, different, muted, ...ref } of saved.coverage) {
+      const places = saved.places.map(({ compared, different, muted, ...ref }) => {
         const place = atRef(ref);
         place.compared += compared;
         place.different += different;
         place.muted += muted;
         // The rule has matched before the interruption.
         if (muted > 0) mutedBy('value', place, undefined);
-      }
+        return place;
+      });
       const exchanges = saved.exchanges.map(({ operation, target, outcome, others }) => ({
         operation: operation ?? undefined,
         target,
         outcome,
         others: others === null ? undefined : { ids: new Set(others.ids), isAllowed: others.isAllowed },
       }));
-      const exchangeAt = (number: number) => exchanges[number] ?? unknownExchange();
-      lists.restore(saved.lists, { refOf, placeAt: atRef, numberOf: () => 0, exchangeAt });
+      lists.restore(saved.lists, { placeAt: byNumber(places), exchangeAt: byNumber(exchanges) });
+      ids.restore(saved.ids, byNumber(places));
     },
     undecided: lists.undecided,
     places: allPlaces,
     itemIds(operation, response) {
       const json = readJson(response.body);
       if (!isRead(json)) return new Set();
-      return new Set(
-        itemsIn(operation, json.value).flatMap((item) => idText(toMembers(item)['id'] ?? undefined) ?? []),
-      );
+      return new Set(itemsIn(operation, json.value).flatMap((item) => ownId(item) ?? []));
     },
     isAllowed: (operation, response) =>
       response.status >= 200 && response.status < 300 && failureOf(operation, response) === undefined,
   };
 }
 
-const refOf = ({ scope, location, at }: Place): PlaceRef => ({ ...scope, location, at });
-
-function unknownExchange(): never {
-  throw new Error('the saved comparison is damaged');
+/** Numbers things in the order in which they are named. */
+function numbered<Thing>(things: Iterable<Thing>) {
+  const numbers = new Map<Thing, number>();
+  const numberOf = (thing: Thing): number => {
+    const number = numbers.get(thing) ?? numbers.size;
+    numbers.set(thing, number);
+    return number;
+  };
+  for (const thing of things) numberOf(thing);
+  return { numberOf, all: () => [...numbers.keys()] };
 }
+
+/** Returns a function that finds things by their numbers. */
+const byNumber =
+  <Thing>(things: readonly Thing[]) =>
+  (number: number): Thing => {
+    const thing = things[number];
+    if (thing === undefined) throw new TypeError('the saved comparison is damaged');
+    return thing;
+  };
 
 /** The places, without indices, at which a response violates the contract. */
 class PlaceSet {
@@ -516,7 +536,7 @@ function compareMessages(
   to: ValueComparison,
   failureOf: ReturnType<typeof createFailureReader>,
 ): Readonly<Record<string, unknown>> | undefined {
-  status.compared += 1;
+  to.compared(status);
   const [failedOld, failedNew] = [failureOf(operation, old), failureOf(operation, next)];
   const [wasOld, isNew] = [failedOld?.meaning ?? 'allowed', failedNew?.meaning ?? 'allowed'];
   if (wasOld !== isNew) {
@@ -539,7 +559,7 @@ function compareMessages(
     return undefined;
   }
   const [typeOld, typeNew] = [essenceOf(old), essenceOf(next)];
-  mediaType.compared += 1;
+  to.compared(mediaType);
   if (typeOld !== typeNew) to.differ('media-type', mediaType, typeOld, typeNew);
   else if (old.mediaType !== next.mediaType) compareCharsets(to, mediaType, old, next);
   // Many clients cannot read JSON that begins with a byte order mark.
@@ -553,7 +573,7 @@ function compareMessages(
     compareValues(to, body, read.old.value, read.new.value);
     return toMembers(read.old.value);
   }
-  body.compared += 1;
+  to.compared(body);
   const isSameKind = isRead(read.old) === isRead(read.new);
   // If the types differ, it is no surprise that the bodies do.
   if (typeOld === typeNew && (!isSameKind || !old.body.equals(next.body)))
@@ -573,7 +593,7 @@ function compareHeader(
   if (old === undefined || next === undefined) return;
   const [a, b] = [old.get(name), next.get(name)];
   if (a === undefined && b === undefined) return;
-  place.compared += 1;
+  to.compared(place);
   if (a === undefined || b === undefined) return to.differ(b === undefined ? 'missing' : 'extra', place, a, b);
   if (name !== 'www-authenticate') return compareValues(to, place, a, b);
   if (schemesOf(a) !== schemesOf(b)) to.differ('value', place, a, b);
@@ -615,18 +635,12 @@ function itemsIn(operation: Operation | undefined, json: unknown): readonly unkn
 
 /** Returns whether an item that only the new server sends is sent to other callers by the old one. */
 const isForOthers = ({ others }: ExchangePair, ids: Identities, place: Place, item: unknown): boolean =>
-  isOfOthers(others, ids, place, idText(toMembers(item)['id'] ?? undefined));
+  isOfOthers(others, ids, place, ownId(item));
 
 function isOfOthers(others: ExchangePair['others'], ids: Identities, place: Place, id: string | undefined): boolean {
   if (others === undefined) return false;
   const known = id === undefined ? undefined : ids.toOld(place.member('id').marks.identity ?? place.at, id);
   return known !== undefined && others.ids.has(known);
-}
-
-/** Returns the number in an envelope that states something. */
-function countedIn(root: Place, body: Readonly<Record<string, unknown>>, what: string): number | undefined {
-  const [, value] = Object.entries(body).find(([name]) => root.member(name).marks.counts === what) ?? [];
-  return typeof value === 'number' ? value : undefined;
 }
 
 /** Identifies a list by everything that was requested except the page. */

@@ -74,6 +74,8 @@ export interface ValueComparison {
   readonly sort: string | undefined;
   /** True if the request is for the first page. */
   readonly isFirstPage: boolean;
+  /** Takes how many pairs of values were compared at a place; one by default. */
+  readonly compared: (place: Place, pairs?: number) => void;
   readonly differ: (kind: DifferenceKind, place: Place, old: unknown, next: unknown) => void;
   readonly same: (equivalence: Equivalence) => void;
   /** Takes an item that only one server has, at the edge of a page that does not show the whole list. */
@@ -111,7 +113,7 @@ export interface EdgeItem {
 export function compareValues(to: ValueComparison, place: Place, a: unknown, b: unknown): void {
   const [typeA, typeB] = [typeOfValue(a), typeOfValue(b)];
   if (typeA === 'object' && typeB === 'object') return compareObjects(to, place, a as Members, b as Members);
-  place.compared += 1;
+  to.compared(place);
   if (typeA === 'array' && typeB === 'array')
     return void compareLists(to, place, a as readonly unknown[], b as readonly unknown[]);
   if (typeA === typeB) return compareScalars(to, place, a, b);
@@ -135,8 +137,11 @@ function compareObjects(to: ValueComparison, place: Place, a: Members, b: Member
 
 function compareMembers(to: ValueComparison, place: Place, a: Members, b: Members): void {
   const { listName } = place;
-  if (Object.keys(b).length === 0 && Object.keys(a).length > 0) {
-    place.compared += 1;
+  // What has nothing in common is one difference, unless it contains what only some callers may see.
+  const isCommon = (name: string) => Object.hasOwn(b, name) || Object.hasOwn(b, place.aliases.get(name) ?? name);
+  const isOther = Object.keys(a).length > 0 && !Object.keys(a).some(isCommon);
+  if (isOther && !Object.keys(b).some((name) => place.member(name).marks.isPrivate)) {
+    to.compared(place);
     return to.differ('form', place, a, b);
   }
   // Another thing has other values, too.
@@ -146,7 +151,7 @@ function compareMembers(to: ValueComparison, place: Place, a: Members, b: Member
   // The items come first, because counts can follow from them.
   if (listName !== undefined && Array.isArray(a[listName]) && Array.isArray(b[listName])) {
     const inner = place.member(listName);
-    inner.compared += 1;
+    to.compared(inner);
     lists = compareLists(to, inner, a[listName] as unknown[], b[listName] as unknown[], { a, b, envelope: place });
   }
   for (const name of Object.keys(a)) {
@@ -167,13 +172,13 @@ function compareMembers(to: ValueComparison, place: Place, a: Members, b: Member
       compareValues(to, inner, a[name], b[alias]);
       continue;
     }
-    inner.compared += 1;
+    to.compared(inner);
     to.differ('missing', inner, a[name], undefined);
   }
   for (const name of Object.keys(b)) {
     if (Object.hasOwn(a, name) || renamed.has(name)) continue;
     const inner = place.member(name);
-    inner.compared += 1;
+    to.compared(inner);
     // A field that only some callers may see is no ordinary addition.
     to.differ(inner.marks.isPrivate ? 'leak' : 'extra', inner, undefined, b[name]);
   }
@@ -183,7 +188,7 @@ function compareMembers(to: ValueComparison, place: Place, a: Members, b: Member
 function isOtherThing(to: ValueComparison, id: Place, a: unknown, b: unknown): boolean {
   if (id.marks.identity === undefined || !isIdValue(a) || !isIdValue(b)) return false;
   if (matchIds(to, id, a, b) !== 'broken') return false;
-  id.compared += 1;
+  to.compared(id);
   to.differ('identity', id, a, b);
   return true;
 }
@@ -198,15 +203,11 @@ function compareCounts(
   const inner = place.member(name);
   const [x, y] = [a[name], b[name]];
   if (typeof x !== 'number' || typeof y !== 'number') return compareValues(to, inner, x, y);
-  inner.compared += 1;
+  to.compared(inner);
   if (x === y) return;
-  const counted = (of: Members, what: string) =>
-    Object.entries(of).find(([key]) => place.member(key).marks.counts === what)?.[1];
   const pagesFollow = (of: Members) => {
-    const [total, size] = [counted(of, 'total'), counted(of, 'size')];
-    return typeof total === 'number' && typeof size === 'number' && size > 0
-      ? Math.max(1, Math.ceil(total / size))
-      : undefined;
+    const [total, size] = [countedIn(place, of, 'total'), countedIn(place, of, 'size')];
+    return total !== undefined && size !== undefined && size > 0 ? Math.max(1, Math.ceil(total / size)) : undefined;
   };
   const follows = () => to.same('counts that follow from the items');
   switch (inner.marks.counts) {
@@ -226,6 +227,12 @@ function compareCounts(
     case undefined:
   }
   to.differ('count', inner, x, y);
+}
+
+/** Returns the number in an envelope that states something, such as `total`. */
+export function countedIn(envelope: Place, body: Members, what: Place['marks']['counts']): number | undefined {
+  const [, value] = Object.entries(body).find(([name]) => envelope.member(name).marks.counts === what) ?? [];
+  return typeof value === 'number' ? value : undefined;
 }
 
 /** What counts are compared with. */
@@ -261,7 +268,7 @@ function compareLists(
     if (isObjects && to.later !== undefined) to.later(step);
     else if (isObjects || !isScalar(a[x])) step();
   }
-  if (!isObjects) items.compared += alignment.pairs.length;
+  if (!isObjects) to.compared(items, alignment.pairs.length);
   const key = sortKey(to, place, around);
   const isHidden = key === 'hidden' || (key !== undefined && (!isShown(key, [a, b]) || isFiltered(key, a, to.old)));
   const shownKey = key === 'hidden' || isHidden ? undefined : key;
@@ -279,14 +286,9 @@ const isScalar = (value: unknown) => !['array', 'object'].includes(typeOfValue(v
 /** Returns whether a page shows only a part of the list, so that an item can be on another page. */
 function isIncomplete(around: Around | undefined, a: readonly unknown[], b: readonly unknown[]): boolean {
   if (around === undefined) return false;
-  const isPart = (of: Members, length: number) =>
-    Object.entries(of).some(
-      ([name, value]) =>
-        around.envelope.member(name).marks.counts === 'total' && typeof value === 'number' && value > length,
-    );
+  const [totalA, totalB] = totalsOf(around);
   // A list without a total may have further items.
-  const hasTotal = Object.keys(around.a).some((name) => around.envelope.member(name).marks.counts === 'total');
-  return !hasTotal || isPart(around.a, a.length) || isPart(around.b, b.length);
+  return totalA === undefined || totalA > a.length || (totalB ?? 0) > b.length;
 }
 
 /**
@@ -328,16 +330,15 @@ function statesOtherPage(to: ValueComparison, around: Around | undefined): boole
 
 const isFirstPage = (to: ValueComparison, x: number, y: number) => to.isFirstPage && x + y === 1 && x * y === 0;
 
-function totalsOf(around: Around | undefined): readonly [unknown, unknown] {
-  const totalOf = (of: Members | undefined) =>
-    Object.entries(of ?? {}).find(([name]) => around?.envelope.member(name).marks.counts === 'total')?.[1];
-  return [totalOf(around?.a), totalOf(around?.b)];
-}
+const totalsOf = (around: Around | undefined): readonly [number | undefined, number | undefined] =>
+  around === undefined
+    ? [undefined, undefined]
+    : [countedIn(around.envelope, around.a, 'total'), countedIn(around.envelope, around.b, 'total')];
 
 /** Returns by how many places the items of a page can be shifted, as far as the totals tell. */
 function shiftOf(around: Around | undefined): number | undefined {
   const [a, b] = totalsOf(around);
-  return typeof a === 'number' && typeof b === 'number' ? Math.abs(a - b) : undefined;
+  return a !== undefined && b !== undefined ? Math.abs(a - b) : undefined;
 }
 
 /** Returns a sort key without what some forms of dates do not state. */
@@ -478,7 +479,8 @@ function alignScalars(to: ValueComparison, items: Place, a: readonly unknown[], 
 
 const isIdValue = (value: unknown) => idText(value) !== undefined;
 
-const ownId = (item: unknown) =>
+/** Returns the id of an item. */
+export const ownId = (item: unknown): string | undefined =>
   typeOfValue(item) === 'object' ? idText((item as Members)[ID] ?? undefined) : undefined;
 const isDigits = (id: string | undefined) => id !== undefined && /^\d+$/.test(id);
 
@@ -543,7 +545,7 @@ function reportOnly(
   };
   const missing = onlyA.filter((at) => isCertain(at, 'old'));
   const extra = onlyB.filter((at) => isCertain(at, 'new'));
-  items.compared += missing.length + extra.length;
+  to.compared(items, missing.length + extra.length);
   // Items instead of others are one fault, not two.
   if (missing.length > 0 && extra.length > 0)
     for (let at = 0; at < Math.max(missing.length, extra.length); at += 1)

@@ -38,7 +38,21 @@ export interface Identities {
   /** Returns the places at which an earlier reference has turned out to be wrong, and forgets them. */
   takeRefuted(): readonly Place[];
   pairs(): Iterable<IdPair>;
+  /** Returns what was learned, with places as numbers, from which `restore` continues. */
+  save(numberOf: (place: Place) => number): SavedIdentities;
+  restore(saved: SavedIdentities, placeAt: (number: number) => Place): void;
   readonly size: number;
+}
+
+/** What was learned of ids, as plain data. Places are numbers. */
+export interface SavedIdentities {
+  readonly pairs: readonly (readonly [space: string, old: string, next: string, isCertain: boolean, place?: number])[];
+  readonly segments: readonly {
+    readonly name: string;
+    readonly matched: readonly (readonly [space: string, ids: readonly string[]])[];
+    readonly doubts: readonly (readonly [old: string, next: string, place: number, isOver: boolean])[];
+  }[];
+  readonly refuted: readonly number[];
 }
 
 interface Known {
@@ -214,6 +228,46 @@ export function createIdentities(mode: IdMode, given: readonly IdPair[] = []): I
     },
     *pairs() {
       for (const [space, { toNew }] of spaces) for (const [old, { other }] of toNew) yield { space, old, new: other };
+    },
+    save(numberOf) {
+      // Only what was learned is not in a file of pairs.
+      if (mode !== 'learned') return { pairs: [], segments: [], refuted: [] };
+      return {
+        pairs: [...spaces].flatMap(([space, { toNew }]) =>
+          Array.from(toNew, ([old, { other, isCertain, place }]) =>
+            place === undefined
+              ? ([space, old, other, isCertain] as const)
+              : ([space, old, other, isCertain, numberOf(place)] as const),
+          ),
+        ),
+        segments: Array.from(segments, ([name, { matched, doubts }]) => ({
+          name,
+          matched: Array.from(matched, ([space, seen]) => [space, [...seen]] as const),
+          doubts: Array.from(
+            doubts.values(),
+            ({ old, next, place, isOver }) => [old, next, numberOf(place), isOver] as const,
+          ),
+        })),
+        refuted: refuted.map(numberOf),
+      };
+    },
+    restore(saved, placeAt) {
+      if (mode !== 'learned') return;
+      spaces.clear();
+      size = 0;
+      for (const [space, old, next, isCertain, place] of saved.pairs)
+        put(space, old, next, isCertain, place === undefined ? undefined : placeAt(place));
+      for (const { name, matched, doubts } of saved.segments)
+        segments.set(name, {
+          matched: new Map(matched.map(([space, seen]) => [space, new Set(seen)])),
+          doubts: new Map(
+            doubts.map(([old, next, place, isOver]) => [
+              `${old} ${next}`,
+              { old, next, place: placeAt(place), isOver },
+            ]),
+          ),
+        });
+      refuted = saved.refuted.map(placeAt);
     },
     get size() {
       return size;

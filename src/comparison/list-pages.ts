@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { alignByFacts, type ItemFacts } from './align.ts';
 import type { DifferenceKind, EdgeItem } from './compare-values.ts';
 import type { Identities } from './identities.ts';
-import { ID, type Place, type PlaceRef } from './place.ts';
+import { ID, type Place } from './place.ts';
 
 /** What one exchange shows of a list that has several pages. */
 export interface SeenPage {
@@ -22,7 +22,7 @@ interface SeenEdge {
   readonly edge: Pick<EdgeItem, 'place' | 'side' | 'id' | 'isLive'>;
   /** The item in words that do not reveal it. */
   readonly described: string;
-  readonly facts: ItemFacts;
+  readonly facts: () => ItemFacts;
 }
 
 /** A difference that only the whole list shows. `exchange` is the one in which it was first seen. */
@@ -54,21 +54,21 @@ interface List<Exchange> {
   net: number;
 }
 
-/** What is known of lists, as plain data. Exchanges are numbers. */
+/** What is known of lists, as plain data. Places and exchanges are numbers. */
 export interface SavedLists {
   readonly lists: readonly {
     readonly list: string;
     readonly pages: readonly number[];
     readonly pageCount: number | null;
     readonly totals: {
-      readonly place: PlaceRef;
+      readonly place: number;
       readonly old: number;
       readonly new: number;
       readonly exchange: number;
     } | null;
     readonly net: number;
     readonly waiting: readonly {
-      readonly place: PlaceRef;
+      readonly place: number;
       readonly side: 'old' | 'new';
       readonly id: string;
       readonly described: string;
@@ -79,11 +79,15 @@ export interface SavedLists {
   readonly undecided: number;
 }
 
-/** How places and exchanges are written and read. */
-export interface SavedRefs<Exchange> {
-  readonly refOf: (place: Place) => PlaceRef;
-  readonly placeAt: (ref: PlaceRef) => Place;
-  readonly numberOf: (exchange: Exchange) => number;
+/** How places and exchanges become numbers. */
+interface Numbers<Exchange> {
+  readonly placeOf: (place: Place) => number;
+  readonly exchangeOf: (exchange: Exchange) => number;
+}
+
+/** How numbers become places and exchanges again. */
+interface Numbered<Exchange> {
+  readonly placeAt: (number: number) => Place;
   readonly exchangeAt: (number: number) => Exchange;
 }
 
@@ -98,7 +102,7 @@ const spaceOf = (place: Place) => place.member(ID).marks.identity ?? place.at;
 
 /** The maximum numbers of lists, and of items, that wait for another page. */
 const MAX_LISTS = 10_000;
-const MAX_WAITING = 50_000;
+const MAX_WAITING = 20_000;
 
 /**
  * Follows lists over their pages. If two servers differ in one item, all later pages are shifted, and items with equal
@@ -190,7 +194,7 @@ export function createListPages<Exchange>(ids: Identities) {
         }
         if (waiting >= MAX_WAITING) undecided += 1;
         else if (!own.has(id)) {
-          own.set(id, { place, described, facts: ids.mode === 'learned' ? sealed(facts) : NO_FACTS, exchange });
+          own.set(id, { place, described, facts: ids.mode === 'learned' ? sealed(facts()) : NO_FACTS, exchange });
           waiting += 1;
         }
       }
@@ -201,7 +205,7 @@ export function createListPages<Exchange>(ids: Identities) {
     },
     undecided: () => undecided,
     /** Returns everything as plain data, of which nothing about an item can be read but its id. */
-    save({ refOf, numberOf }: SavedRefs<Exchange>): SavedLists {
+    save({ placeOf, exchangeOf }: Numbers<Exchange>): SavedLists {
       return {
         undecided,
         lists: [...lists].map(([name, { pages, pageCount, totals, net, onlyOld, onlyNew }]) => ({
@@ -211,24 +215,29 @@ export function createListPages<Exchange>(ids: Identities) {
           totals:
             totals === undefined
               ? null
-              : { place: refOf(totals.place), old: totals.old, new: totals.new, exchange: numberOf(totals.exchange) },
+              : {
+                  place: placeOf(totals.place),
+                  old: totals.old,
+                  new: totals.new,
+                  exchange: exchangeOf(totals.exchange),
+                },
           net,
           waiting: [
             ...Array.from(onlyOld, ([id, debt]) => ['old', id, debt] as const),
             ...Array.from(onlyNew, ([id, debt]) => ['new', id, debt] as const),
           ].map(([side, id, { place, described, facts, exchange }]) => ({
-            place: refOf(place),
+            place: placeOf(place),
             side,
             id,
             described,
             facts: [...facts],
-            exchange: numberOf(exchange),
+            exchange: exchangeOf(exchange),
           })),
         })),
       };
     },
     /** Continues with what was saved. */
-    restore(saved: SavedLists, { placeAt, exchangeAt }: SavedRefs<Exchange>): void {
+    restore(saved: SavedLists, { placeAt, exchangeAt }: Numbered<Exchange>): void {
       ({ undecided } = saved);
       for (const { list: name, pages, pageCount, totals, net, waiting: debts } of saved.lists) {
         const list: List<Exchange> = {

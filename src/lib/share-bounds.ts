@@ -18,9 +18,6 @@ export function shareBounds(successes: number, trials: number, z = 1.96): ShareB
   return { lower: Math.max(0, (center - spread) / scale), upper: Math.min(1, (center + spread) / scale) };
 }
 
-/** Above this number, the exact bound takes long to compute and hardly differs from the approximate one. */
-const MAX_EXACT = 2_000;
-
 /**
  * Returns the upper bound of a share of which `failures` out of `trials` were seen, with a one-sided confidence of 95%
  * (Clopper and Pearson): if the share were higher, so few failures would be seen in at most one of 20 cases. Without
@@ -28,8 +25,6 @@ const MAX_EXACT = 2_000;
  */
 export function upperShare(failures: number, trials: number): number {
   if (trials <= 0 || failures >= trials) return 1;
-  if (failures === 0) return 1 - 0.05 ** (1 / trials);
-  if (failures > MAX_EXACT) return shareBounds(failures, trials, 1.645).upper;
   let [low, high] = [failures / trials, 1];
   for (let step = 0; step < 60; step += 1) {
     const middle = (low + high) / 2;
@@ -39,15 +34,30 @@ export function upperShare(failures: number, trials: number): number {
   return high;
 }
 
-/** Returns the probability of at most `failures` failures in `trials`, if each of them fails with this probability. */
+/**
+ * Returns the probability of at most `failures` failures in `trials`, if each of them fails with this probability, of
+ * which more failures are expected. Fewer failures are then less and less probable, so most of them need no sum.
+ */
 function atMost(failures: number, trials: number, probability: number): number {
-  // Each term follows from the one before it. Logarithms are used because the first term can be tiny.
-  const odds = Math.log(probability) - Math.log1p(-probability);
-  let term = trials * Math.log1p(-probability);
-  let sum = Math.exp(term);
-  for (let count = 1; count <= failures; count += 1) {
-    term += Math.log((trials - count + 1) / count) + odds;
-    sum += Math.exp(term);
+  const passed = trials - failures;
+  let term = Math.exp(
+    logFactorial(trials) -
+      logFactorial(failures) -
+      logFactorial(passed) +
+      failures * Math.log(probability) +
+      passed * Math.log1p(-probability),
+  );
+  let sum = term;
+  for (let count = failures; count > 0 && term > sum * Number.EPSILON; count -= 1) {
+    term *= (count / (trials - count + 1)) * ((1 - probability) / probability);
+    sum += term;
   }
   return sum;
+}
+
+/** Returns the logarithm of a factorial, by Stirling's series. */
+function logFactorial(count: number): number {
+  if (count < 20) return logFactorial(count + 1) - Math.log(count + 1);
+  const correction = 1 / (12 * count) - 1 / (360 * count ** 3) + 1 / (1260 * count ** 5);
+  return (count + 0.5) * Math.log(count) - count + Math.log(2 * Math.PI) / 2 + correction;
 }

@@ -16,7 +16,7 @@ function launch(command: string, script: string, ...flags: readonly string[]): s
   for (const made of ['bin', 'dist/program']) mkdirSync(join(folder, made), { recursive: true });
   cpSync(launcher, join(folder, 'bin', 'portico.mjs'));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-  const imported = `import { useFlagsForServing } from ${JSON.stringify(flagsModule)};`;
+  const imported = `import { useFlagsForComparing, useFlagsForServing } from ${JSON.stringify(flagsModule)};`;
   writeFileSync(join(folder, 'dist', 'program', 'main.js'), `${imported}\n${script}`);
   const args = [...flags, join(folder, 'bin', 'portico.mjs'), command];
   const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
@@ -47,19 +47,25 @@ function sizesOf(command: string): readonly number[] {
 }
 
 // V8's other threads affect when survivors are counted, so the test tries up to three times.
-it('the young generation does not grow while serve starts, but grows afterwards', { retry: 2 }, () => {
-  const [unlimited = 0] = sizesOf('plan');
-  const [during = 0, later = 0] = sizesOf('serve');
-  expect(during).toBeLessThan(unlimited / 2);
-  expect(later).toBeGreaterThan(during * 2);
-});
+it(
+  'the young generation does not grow while serve starts, or in a comparison, but while serve serves',
+  { retry: 2 },
+  () => {
+    const [unlimited = 0] = sizesOf('plan');
+    const [during = 0, later = 0] = sizesOf('serve');
+    const [comparing = 0] = sizesOf('compare');
+    expect(during).toBeLessThan(unlimited / 2);
+    expect(comparing).toBeLessThan(unlimited / 2);
+    expect(later).toBeGreaterThan(during * 2);
+  },
+);
 
 /** Returns the factors by which V8 lets the heap grow before the next collection, as reported by V8 itself. */
-function growthFactors(serves: boolean): readonly string[] {
+function growthFactors(setFlags: string): readonly string[] {
   const output = launch(
     'serve',
     `
-    if (${serves}) useFlagsForServing();
+    ${setFlags};
     const survivors = [];
     for (let index = 0; index < 500_000; index++) survivors.push({ index });
     gc();`,
@@ -69,9 +75,10 @@ function growthFactors(serves: boolean): readonly string[] {
   return [...output.matchAll(/HeapController\] factor (\d+\.\d)/g)].map(([, factor = '']) => factor);
 }
 
-it('the heap of a gateway that serves may only double until the next collection', () => {
-  expect(growthFactors(true)).toContain('2.0');
-  expect(growthFactors(false)).not.toContain('2.0');
+it('the heap of a gateway that serves may only double until the next collection, and grow by half in a comparison', () => {
+  expect(growthFactors('useFlagsForServing()')).toContain('2.0');
+  expect(growthFactors('useFlagsForComparing()')).toContain('1.5');
+  expect(growthFactors('')).not.toContain('2.0');
 });
 
 /** Returns how many full collections V8 runs while a program allocates short-lived buffers of 200 kB. */

@@ -12,30 +12,21 @@ describe('items without a common id', () => {
   ];
   const shared = [1, 2, 3, 4].map(own);
 
+  const pairsOf = (a: ItemFacts, b: ItemFacts) =>
+    alignByFacts(
+      [[4, a]],
+      [[4, b]],
+      [
+        [...shared, a],
+        [...shared, b],
+      ],
+    );
+
   it('are not the same one because of a common title and what all items of the list share', () => {
-    expect(
-      alignByFacts(
-        [[4, stranger]],
-        [[4, other]],
-        [
-          [...shared, stranger],
-          [...shared, other],
-        ],
-      ),
-    ).toEqual([]);
+    expect(pairsOf(stranger, other)).toEqual([]);
   });
 
   it('are the same one if most of what is particular to them is equal', () => {
-    const changed = new Map([...stranger, ['createdAt', '300']]);
-    expect(
-      alignByFacts(
-        [[4, stranger]],
-        [[4, changed]],
-        [
-          [...shared, stranger],
-          [...shared, changed],
-        ],
-      ),
-    ).toEqual([[4, 4]]);
+    expect(pairsOf(stranger, new Map([...stranger, ['createdAt', '300']]))).toEqual([[4, 4]]);
   });
 });

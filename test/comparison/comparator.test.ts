@@ -273,6 +273,9 @@ describe('a fault on the new server', () => {
     const comments = await commentsOfSomeNode('bob');
     const leaked = await differencesOf(comments, (j) => void (j[0].visibility = 'moderators'), { role: 'bob' });
     expect(leaked.counted).toEqual(['leak /*/visibility']);
+    // Not even if nothing else is left of the comment.
+    const only = await differencesOf(comments, (j) => void (j[0] = { visibility: 'moderators' }), { role: 'bob' });
+    expect(only.counted).toContain('leak /*/visibility');
   });
 
   it('is a leak if an item appears that the old server sends only to others', async () => {

@@ -35,6 +35,8 @@ const FAULTS: readonly (readonly [fault: string, target: string, change: Change,
     ['identity /list/*/author/id'],
   ],
   ['an object without members', IDEAS, () => ({}), ['form ']],
+  ['an object around everything', IDEAS, (j) => ({ data: j }), ['form ']],
+  ['another object', IDEAS, (j) => void (j.list[0].author = { name: 'ada' }), ['form /list/*/author']],
   [
     'a projection that is ignored',
     `${QUESTIONS}&includeOnly=id,title,author.id`,

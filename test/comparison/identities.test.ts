@@ -97,4 +97,21 @@ describe('ids', () => {
     ids.settle();
     expect(ids.takeRefuted()).toEqual([single, same]);
   });
+
+  it('are known, and as certain or doubtful as before, after they were saved', () => {
+    const [early, reference, at] = [place('early'), place('reference'), place('a')];
+    const begin = createIdentities('learned');
+    for (const id of ['5', '6', '7']) begin.match('node', id, `10${id}`, at, true);
+    begin.match('user', '1', '99', reference);
+    begin.matchAny('5', '106', early, '/posts/');
+    const places: Place[] = [];
+    const text = JSON.stringify(begin.save((one) => places.push(one) - 1));
+    const ids = createIdentities('learned', [{ space: 'node', old: '5', new: '1' }]);
+    ids.restore(JSON.parse(text) as ReturnType<typeof begin.save>, (number) => places[number] as Place);
+    expect([...ids.pairs()]).toEqual([...begin.pairs()]);
+    // What was only learned from a reference gives way to what is certain, and what was doubtful can be shown to be wrong.
+    expect(ids.match('user', '1', '101', at, true)).toBe('paired');
+    expect(ids.matchAny('7', '107', at, '/posts/')).toBe('paired');
+    expect(ids.takeRefuted()).toEqual([reference, early]);
+  });
 });

@@ -1,9 +1,11 @@
+import { flushCompileCache } from 'node:module';
 import { REPORT_FORMATS } from '../../workbench/report/formats.ts';
 import type { ProgramCommand } from '../program.ts';
 import { CONFIG_FLAGS } from '../flags/config-flags.ts';
 import { PASSWORD_FILE_FLAG, USER_FLAG } from '../flags/credentials.ts';
 import { FAIL_FLAGS } from '../flags/fail-flags.ts';
 import { DELAY_FLAG, ID_FLAG } from '../flags/walk-flags.ts';
+import { useFlagsForComparing } from '../v8-flags.ts';
 
 /** The `portico compare` command sends the same requests to two servers, and reports what differs in the responses. */
 export const compareCommand: ProgramCommand = {
@@ -81,5 +83,11 @@ export const compareCommand: ProgramCommand = {
     'and NEW are the same, the command measures what differs between two calls of one server.',
     'The exit code is 1 if a --fail-on rule matches, if NEW shows a caller what OLD hides, or if nothing was compared.',
   ],
-  run: async (line, io) => (await import('../tasks/compare-servers.ts')).compareServers(line, io),
+  run: async (line, io) => {
+    const { compareServers } = await import('../tasks/compare-servers.ts');
+    // Compiled code that is stored later would depend on the flags.
+    flushCompileCache();
+    useFlagsForComparing();
+    return compareServers(line, io);
+  },
 };

@@ -35,7 +35,12 @@ import { zoneClock } from '../../comparison/dates.ts';
 import { createIdentities, type Identities } from '../../comparison/identities.ts';
 import { formatIds, isLearned, parseIds } from '../../comparison/ids-file.ts';
 import { createNoise, formatNoise, type NoiseRule, parseNoise } from '../../comparison/noise.ts';
-import { type CompareState, readCompareState, writeCompareState } from '../../workbench/compare/resume.ts';
+import {
+  type CompareState,
+  type CompareSubject,
+  readCompareState,
+  writeCompareState,
+} from '../../workbench/compare/resume.ts';
 import { type Caller, runComparison } from '../../workbench/compare/run-comparison.ts';
 import { createCaptureSource } from '../../workbench/compare/sources/capture-source.ts';
 import type { RequestSource } from '../../workbench/compare/sources/request-source.ts';
@@ -70,6 +75,8 @@ export async function compareServers(line: CommandLine, io: ProgramIo): Promise<
   const isSelf = urlOf(addresses.old) === urlOf(addresses.new);
   if (line.last('propose-noise') !== undefined && !isSelf)
     throw new UsageError('--propose-noise requires the same server twice: portico compare OLD OLD');
+  const concurrency = numberFlag(line, 'concurrency', 1, [1, 32]);
+  const askAgain = numberFlag(line, 'ask-again', 500, [0, 60_000]);
   const settings = await settingsFrom(line, io);
   // What cannot be accepted is said before a long comparison, not after it.
   if (acceptance !== undefined) baselineFile(line, io, settings);
@@ -79,19 +86,10 @@ export async function compareServers(line: CommandLine, io: ProgramIo): Promise<
   const callers = await callersOf(line, io, addresses, isSelf);
   const now = systemClock();
   const noise = createNoise(readNoise(line, io, contract), now);
-  const subject = JSON.stringify([
-    urlOf(addresses.old),
-    urlOf(addresses.new),
-    contract.version,
-    line.last('from') ?? 'walk',
-    line.all('repeat').length > 0,
-    line.last('ids') ?? 'same',
-    line.last('noise') ?? '',
-    callers.map(({ name }) => name),
-  ]);
+  const subject = subjectOf(line, addresses, contract, callers);
   const resumeFile = line.last('resume') === undefined ? undefined : resolve(io.cwd, line.last('resume') ?? '');
   const saved = resumeFile === undefined ? undefined : savedState(resumeFile, subject);
-  const ids = identitiesOf(line, io, saved);
+  const ids = identitiesOf(line, io);
   const sides = { old: sideOf(line, 'old', addresses.old), new: sideOf(line, 'new', addresses.new) };
   const comparator = compileComparator({
     contract,
@@ -114,13 +112,12 @@ export async function compareServers(line: CommandLine, io: ProgramIo): Promise<
     record: records?.record,
   };
   const tally = fromState(resumeFile ?? '', () => createTally(tallyParts, saved?.tally));
-  const source = await sourceOf(line, io, settings, contract, bounds, saved);
+  const source = await sourceOf(line, io, { settings, contract, bounds, saved, oldServer: sides.old });
   const upstreams = [addresses.old, addresses.new].map((address) => upstreamTo(address, settings, bounds.timeoutMs));
   const [oldServer, newServer] = upstreams.map((upstream) =>
     createAskedServer({ upstream, delayMs: bounds.delayMs, clock: systemClock, pause: pauseFor }),
   );
   if (oldServer === undefined || newServer === undefined) throw new Error('a comparison needs two servers');
-  const askAgain = numberFlag(line, 'ask-again', 500, [0, 60_000]);
   const interrupted = untilInterrupted();
   const save = (unfinished: readonly string[]) => {
     if (resumeFile === undefined) return;
@@ -130,7 +127,6 @@ export async function compareServers(line: CommandLine, io: ProgramIo): Promise<
       unfinished,
       tally: tally.save(),
       comparison: comparator.save(),
-      ids: [...ids.pairs()],
     });
   };
   const unsaved = resumeErrors(line.last('resume') ?? '', io);
@@ -152,10 +148,10 @@ export async function compareServers(line: CommandLine, io: ProgramIo): Promise<
       pause: pauseFor,
       old: oldServer,
       new: newServer,
-      concurrency: numberFlag(line, 'concurrency', 1, [1, 32]),
-      // Between two calls of one server, what vanishes is what is to be measured.
-      askAgainAfterMs: isSelf || askAgain === 0 ? undefined : askAgain,
-      undocumented: line.all('undocumented').length > 0,
+      concurrency,
+      askAgainAfterMs: askAgain === 0 ? undefined : askAgain,
+      isSelf,
+      undocumented: has(line, 'undocumented'),
       signal: interrupted.signal,
       onProgress: progress.step,
       unfinished: saved?.unfinished,
@@ -198,6 +194,8 @@ function addressOf({ args }: CommandLine, at: 0 | 1): UpstreamAddress {
   if ('faults' in parsed) throw new StartFault(parsed.faults);
   return parsed.address;
 }
+
+const has = (line: CommandLine, flag: string) => line.all(flag).length > 0;
 
 const urlOf = ({ origin, basePath }: UpstreamAddress) => origin + basePath;
 
@@ -301,19 +299,39 @@ function readNoise(line: CommandLine, io: ProgramIo, { operations }: Contract): 
   return rules;
 }
 
-function identitiesOf(line: CommandLine, io: ProgramIo, saved: CompareState | undefined): Identities {
+function identitiesOf(line: CommandLine, io: ProgramIo): Identities {
   const source = line.last('ids') ?? 'same';
   if (source === 'same') {
     if (line.last('save-ids') !== undefined) throw new UsageError('--save-ids requires --ids learn');
     return createIdentities('same');
   }
-  if (source === 'learn') return createIdentities('learned', saved?.ids);
+  if (source === 'learn') return createIdentities('learned');
   const text = readInput(source, '--ids', io);
   const pairs = parseIds(text, source);
-  return isLearned(text) ? createIdentities('learned', saved?.ids ?? pairs) : createIdentities('given', pairs);
+  return createIdentities(isLearned(text) ? 'learned' : 'given', pairs);
 }
 
-function savedState(file: string, subject: string): CompareState | undefined {
+/** Returns what a state file belongs to. Everything that changes what is sent, or how it is compared, is part of it. */
+function subjectOf(
+  line: CommandLine,
+  { old, new: next }: { readonly old: UpstreamAddress; readonly new: UpstreamAddress },
+  { version }: Contract,
+  callers: readonly Caller[],
+): CompareSubject {
+  const from = line.last('from');
+  const flags = ['repeat', 'undocumented', 'ids', 'noise', 'old-address', 'new-address', 'old-zone', 'new-zone'];
+  return {
+    OLD: urlOf(old),
+    NEW: urlOf(next),
+    contract: version,
+    // A recording can have been moved. Its requests show whether it is the same.
+    '--from': from === undefined || from === 'ledger' ? (from ?? 'walk') : 'recording',
+    ...Object.fromEntries(flags.map((name) => [`--${name}`, line.all(name).join(' ')])),
+    callers: callers.map(({ name }) => name).join(', '),
+  };
+}
+
+function savedState(file: string, subject: CompareSubject): CompareState | undefined {
   try {
     return readCompareState(file, subject);
   } catch (error) {
@@ -334,16 +352,21 @@ function fromState<Result>(file: string, restore: () => Result): Result {
 const stateFault = (file: string, because: string) =>
   new StartFault([{ source: '--resume', pointer: '', message: `${file} cannot be used: ${because}` }]);
 
+interface SourceParts {
+  readonly settings: Settings;
+  readonly contract: Contract;
+  readonly bounds: ReturnType<typeof walkBounds>;
+  readonly saved: CompareState | undefined;
+  readonly oldServer: Side;
+}
+
 async function sourceOf(
   line: CommandLine,
   io: ProgramIo,
-  settings: Settings,
-  contract: Contract,
-  bounds: ReturnType<typeof walkBounds>,
-  saved: CompareState | undefined,
+  { settings, contract, bounds, saved, oldServer }: SourceParts,
 ): Promise<RequestSource & { readonly failure: () => string | undefined }> {
   const from = line.last('from');
-  const allPages = line.all('all-pages').length > 0;
+  const allPages = has(line, 'all-pages');
   const walkOf = (more: { readonly operations: Contract['operations']; readonly targets?: readonly string[] }) =>
     Object.assign(
       createWalkSource({ ...bounds, exploration: settings.profile.exploration, allPages, ...more }, saved?.position),
@@ -352,7 +375,12 @@ async function sourceOf(
   if (from === undefined) return walkOf({ operations: contract.operations });
   if (from === 'ledger') return walkOf(await observedIn(settings, contract));
   const { entries, failure } = openRecording(from, io, settings.profile.basePath);
-  return { ...createCaptureSource({ entries, repeats: line.all('repeat').length > 0 }, saved?.position), failure };
+  const own = {
+    hosts: oldServer.own.map((address) => new URL(address).host),
+    isDocumented: (target: string) => contract.match(target.split('?', 1)[0] ?? '') !== undefined,
+  };
+  const sends = { repeats: has(line, 'repeat'), own: has(line, 'undocumented') ? own : undefined };
+  return { ...(await createCaptureSource({ entries, ...sends }, saved?.position)), failure };
 }
 
 /** Saves the state. At the start, a file that cannot be written is an error; later, it is only reported, and once. */
@@ -430,7 +458,7 @@ function ownFailures({ differences, counts, run }: CompareSummary, unread: strin
   const compared = counts.equal + counts.different + counts.muted;
   return [
     ...(leaks === 0 ? [] : [`${countWords(leaks, 'leak')}: the new server shows what the old one hides`]),
-    ...(compared === 0 ? [nothingCompared(counts)] : []),
+    ...(compared === 0 ? [nothingCompared(counts)] : counts.served === 0 ? [nothingServed(counts)] : []),
     ...(unread === undefined ? [] : [`${unread}; what follows was not compared`]),
     ...(run.ended === 'complete' ? [] : [endReason(run.ended)]),
   ];
@@ -443,10 +471,23 @@ function nothingCompared({ exchanges, notMadeBecause, notComparableBecause }: Co
   return `nothing was compared: ${mainReason(reasons, FIXES)}`;
 }
 
+/** Says what the old server sent instead of what was requested. Two servers that refuse everything are always equal. */
+const nothingServed = ({ notServed }: CompareCounts) =>
+  `the old server never sent what was requested: ${mainReason(Object.entries(notServed), REFUSAL_FIXES)}`;
+
+const ACCOUNT = 'check the path in OLD, and add --user or --callers with an account that may read something';
+const REFUSAL_FIXES: Readonly<Record<string, string>> = {
+  'status 401': ACCOUNT,
+  'status 403': ACCOUNT,
+  'status 404': 'check the path in OLD',
+  'no JSON': 'check the path in OLD',
+};
+
 const FIXES: Readonly<Record<string, string>> = {
   'not readable': RECORDINGS,
   'not a GET request': 'name a recording with GET requests',
   'not in the contract': 'name a recording of the API, or add --undocumented',
+  'for another host': 'name the host of the recording in --old-address',
   'id without a counterpart': 'compare without --from first, with --save-ids, and name that file in --ids',
 };
 
@@ -458,7 +499,7 @@ interface Acceptance {
 
 function acceptanceOf(line: CommandLine): Acceptance | undefined {
   const [owner, reason, expires] = [line.last('owner'), line.last('reason'), line.last('expires')];
-  if (line.all('accept-repairs').length === 0) {
+  if (!has(line, 'accept-repairs')) {
     const used = ['owner', 'reason', 'expires'].find((flag) => line.last(flag) !== undefined);
     if (used !== undefined) throw new UsageError(`--${used} requires --accept-repairs`);
     return undefined;
@@ -549,7 +590,7 @@ function writeReport(line: CommandLine, io: ProgramIo, { format, summary, report
   const rendered = REPORT_FORMATS.get(format)?.report(shown, options) ?? '';
   const lines = compareLines(summary);
   if (format === 'table') return writeText([...lines, rendered].join('\n'), line, io);
-  if (format === 'json') return writeText(compareJson(summary, report, rendered, failed, comparator), line, io);
+  if (format === 'json') return writeText(compareJson(summary, rendered, failed, comparator), line, io);
   // JUnit and SARIF know only violations, so the counts go to the terminal, too.
   lines.forEach(io.err);
   writeText(rendered, line, io);
@@ -557,7 +598,6 @@ function writeReport(line: CommandLine, io: ProgramIo, { format, summary, report
 
 function compareJson(
   { run, counts, differences, undecided, noise, callers, idPairs, gaps, ...servers }: CompareSummary,
-  _report: Report,
   rendered: string,
   failed: readonly string[],
   comparator: Pick<Comparator, 'places'>,

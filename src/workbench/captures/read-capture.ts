@@ -8,6 +8,8 @@ import { textLines } from './text-lines.ts';
 /** A request in a recording and, if the recording has it, the response. */
 export interface CapturedExchange {
   readonly method: string;
+  /** The host to which the request was sent, with its port. Undefined if the recording does not state it. */
+  readonly host: string | undefined;
   /** The path and query, below the server's base address. */
   readonly target: string;
   readonly response: CapturedResponse | undefined;
@@ -120,6 +122,7 @@ function harEntry(entry: PlainObject | undefined): Entry {
   if (typeof method !== 'string' || target === undefined) return { unreadable: 'not a request' };
   return {
     method: method.toUpperCase(),
+    host: hostOf(String(url)),
     target,
     response: isPlainObject(response) ? harResponse(response) : undefined,
   };
@@ -189,7 +192,7 @@ function logEntry(line: string): Entry {
   const target = pathOf(unescaped(written));
   if (method === undefined || target === undefined) return { unreadable: 'not a request' };
   const response = status === undefined ? undefined : { status: Number(status), mediaType: undefined, body: undefined };
-  return { method, target, response };
+  return { method, host: hostOf(written), target, response };
 }
 
 /** Servers write bytes that would break a line as `\xHH`, and some write quotes and backslashes with a backslash. */
@@ -235,6 +238,7 @@ function jsonEntry(entry: PlainObject | undefined): Entry {
   const body = bodyOf(objects);
   return {
     method: word.toUpperCase(),
+    host: hostOf(written),
     target,
     response: isStatus
       ? { status: number, mediaType: typeof mediaType === 'string' ? mediaType : body && 'application/json', body }
@@ -275,6 +279,9 @@ function ofUrl(address: string): string | undefined {
   if (!/^https?:\/\//i.test(address)) return undefined;
   return path === undefined ? '/' : path.startsWith('/') ? path : `/${path}`;
 }
+
+/** Returns the host of an address, if it is not only a path. */
+const hostOf = (address: string): string | undefined => (URL.canParse(address) ? new URL(address).host : undefined);
 
 function belowPrefix(target: string, apiPath: string): string {
   const at = target.split('?', 1)[0]?.indexOf(apiPath) ?? -1;

@@ -122,7 +122,9 @@ function countLines(summary: CompareSummary): readonly string[] {
     ...(races === 0 ? [] : [`  In ${races} of them, a difference vanished when both servers were asked again.`]),
     ...(undecided === 0
       ? []
-      : [`  ${countWords(undecided, 'item')} at the ends of pages cannot be judged: add --all-pages.`]),
+      : [
+          `  ${countWords(undecided, 'item')} at the ends of pages cannot be judged, because not all pages were compared; the walk with --all-pages compares them.`,
+        ]),
     '',
     `Contract (old → new): ${listed(counts.verdicts) || 'nothing was checked'}.`,
     ...(listed(counts.equivalences) === '' ? [] : [`The same in another form: ${listed(counts.equivalences)}.`]),

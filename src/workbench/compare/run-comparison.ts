@@ -1,6 +1,6 @@
 import type { Contract } from '../../engine/contract/load-contract.ts';
 import type { AskedServer, Pause } from './ask-server.ts';
-import type { ServerResponse, Comparator, ExchangePair } from '../../comparison/comparator.ts';
+import type { Comparator, ExchangePair, PairResult, ServerResponse } from '../../comparison/comparator.ts';
 import type { Identities } from '../../comparison/identities.ts';
 import { lastingPart } from '../../comparison/lasting-part.ts';
 import type { RequestSource, SourceItem, SourceRequest } from './sources/request-source.ts';
@@ -32,6 +32,8 @@ export interface ComparisonParts {
   readonly concurrency: number;
   /** The time to wait before both servers are asked again about a difference. Undefined if they are not. */
   readonly askAgainAfterMs: number | undefined;
+  /** True if both are the same server. They are not asked again about values, because how these differ is measured. */
+  readonly isSelf: boolean;
   /** True if paths that are not in the contract are compared, too. A GET request for them may not be safe. */
   readonly undocumented: boolean;
   readonly pause: Pause;
@@ -193,6 +195,10 @@ function createTargetComparison(parts: ComparisonParts) {
     return { caller, old: old.response, new: next.response };
   };
 
+  /** Returns whether a result can be due to what was written between the two requests. */
+  const isDoubtful = ({ differences, hasOtherTotal }: PairResult): boolean =>
+    hasOtherTotal || differences.some((one) => one.mutedBy === undefined && !(parts.isSelf && one.kind === 'value'));
+
   /**
    * Compares the responses to a request for all callers, unless it is interrupted or contains an unknown id. Returns a
    * function that counts the results.
@@ -235,7 +241,7 @@ function createTargetComparison(parts: ComparisonParts) {
         }),
       });
       const first = comparator.compare(exchange(pair));
-      if (first.outcome !== 'different' || askAgainAfterMs === undefined) {
+      if (askAgainAfterMs === undefined || !isDoubtful(first)) {
         counts.push(() => {
           first.accept();
           tally.take(first, false);
@@ -246,10 +252,10 @@ function createTargetComparison(parts: ComparisonParts) {
       const again = await askBoth(targets, pair.caller, true);
       if ('because' in again && signal.aborted) return 'interrupted';
       // If the servers cannot be asked again, the difference that was seen counts.
-      const result = 'because' in again ? first : lastingPart(first, comparator.compare(exchange(again)));
+      const result = 'because' in again ? first : lastingPart(first, comparator.compare(exchange(again)), parts.isSelf);
       counts.push(() => {
         result.accept();
-        tally.take(result, result.outcome !== 'different');
+        tally.take(result, !isDoubtful(result));
       });
     }
     return () => {

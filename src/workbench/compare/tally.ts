@@ -21,6 +21,7 @@ export type NotMade =
   | 'asked already'
   | 'id without a counterpart'
   | 'not readable'
+  | 'for another host'
   | 'planned, but not sent';
 
 /** The counts of a comparison. The first five add up to the exchanges. */
@@ -33,6 +34,10 @@ export interface CompareCounts {
   readonly notMade: number;
   /** The exchanges whose difference vanished when both servers were asked again. They are part of the others. */
   readonly races: number;
+  /** The exchanges in which the old server sent what was requested. They are part of the others. */
+  readonly served: number;
+  /** How often it sent something else, such as a status. */
+  readonly notServed: Readonly<Record<string, number>>;
   readonly notComparableBecause: Readonly<Record<string, number>>;
   readonly notMadeBecause: Readonly<Record<string, number>>;
   readonly equivalences: Readonly<Record<string, number>>;
@@ -112,9 +117,11 @@ export function createTally(parts: TallyParts, saved?: TallyState): Tally {
     notComparable: 0,
     notMade: 0,
     races: 0,
+    served: 0,
     ...pick(saved?.counts),
   };
   const reasons = {
+    notServed: countsOf(saved?.counts.notServed),
     notComparable: countsOf(saved?.counts.notComparableBecause),
     notMade: countsOf(saved?.counts.notMadeBecause),
     equivalences: countsOf(saved?.counts.equivalences),
@@ -216,6 +223,7 @@ export function createTally(parts: TallyParts, saved?: TallyState): Tally {
     }));
   const counts = (): CompareCounts => ({
     ...main,
+    notServed: Object.fromEntries(reasons.notServed),
     notComparableBecause: Object.fromEntries(reasons.notComparable),
     notMadeBecause: Object.fromEntries(reasons.notMade),
     equivalences: Object.fromEntries(reasons.equivalences),
@@ -228,6 +236,8 @@ export function createTally(parts: TallyParts, saved?: TallyState): Tally {
       main.exchanges += 1;
       main[outcome] += 1;
       if (isRace) main.races += 1;
+      if (result.isServed) main.served += 1;
+      else increase(reasons.notServed, pair.old.status < 300 ? 'no JSON' : `status ${pair.old.status}`);
       const known = trafficOf(pair.operation?.id);
       known.requests += 1;
       if (outcome === 'different') known.different += 1;
@@ -287,11 +297,11 @@ const statusInRecords = (status: number) => (status >= 500 ? undefined : status)
 
 function pick(counts: CompareCounts | undefined): Partial<Record<Main, number>> {
   if (counts === undefined) return {};
-  const { exchanges, equal, different, muted, notComparable, notMade, races } = counts;
-  return { exchanges, equal, different, muted, notComparable, notMade, races };
+  const { exchanges, equal, different, muted, notComparable, notMade, races, served } = counts;
+  return { exchanges, equal, different, muted, notComparable, notMade, races, served };
 }
 
-type Main = 'exchanges' | 'equal' | 'different' | 'muted' | 'notComparable' | 'notMade' | 'races';
+type Main = 'exchanges' | 'equal' | 'different' | 'muted' | 'notComparable' | 'notMade' | 'races' | 'served';
 
 const countsOf = (saved: Readonly<Record<string, number>> | undefined) => new Map(Object.entries(saved ?? {}));
 

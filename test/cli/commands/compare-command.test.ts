@@ -241,9 +241,13 @@ describe('portico compare', () => {
     const second = JSON.parse((await compare(args)).out) as Written;
     expect(second.counts).toEqual(first.counts);
     const other = await compare([next.url, next.url, ...args.slice(2)]);
-    expect(other.err).toContain('it belongs to another comparison');
+    expect(other.err).toContain('it belongs to another comparison (OLD, NEW)');
     const learning = await compare([...args, '--ids', 'learn']);
-    expect(learning.err).toContain('it belongs to another comparison');
+    expect(learning.err).toContain('it belongs to another comparison (--ids)');
+    const log = readFileSync(join(folder, 'access.log'), 'utf8');
+    writeFileSync(join(folder, 'access.log'), log.replace('page=2', 'page=3'));
+    const changed = await compare(args);
+    expect([changed.code, changed.err]).toEqual([1, expect.stringContaining('this is another recording')]);
   });
 
   it('walks only the operations that the ledger has seen', async () => {
@@ -330,6 +334,19 @@ describe('portico compare', () => {
     expect(err).toContain('nothing was compared: old server: connection refused ×');
   });
 
+  it.each([
+    ['/wrong', ['--user', 'admin'], 'status 404 ×2; check the path in OLD'],
+    ['', [], 'status 401 ×2; check the path in OLD, and add --user or --callers'],
+  ])('fails if the old server only refuses, at the path %j with %j', async (path, more, message) => {
+    const requests = ['/services/v2/action.json', '/services/v2/action.json?page=2'];
+    writeFileSync(join(folder, 'refused.log'), requests.map((target) => `"GET ${target} HTTP/1.1"`).join('\n'));
+    const args = [old.url + path, old.url + path, '--from', 'refused.log', ...QUICK, ...more];
+    const { code, out, err } = await compare(args, { PORTICO_PASSWORD: 'admin' });
+    expect(out).toMatch(/equal +2\n/);
+    expect(err).toContain(`the old server never sent what was requested: ${message}`);
+    expect(code).toBe(1);
+  });
+
   it('says what to do if nothing in a recording can be compared', async () => {
     writeFileSync(join(folder, 'notes.txt'), 'hello\n');
     const { code, err } = await compare([old.url, old.url, '--from', 'notes.txt']);
@@ -365,6 +382,8 @@ describe('portico compare', () => {
     expect(code).toBe(1);
     expect(err).toContain('a-file/state.json cannot be written');
     expect(err).not.toContain('Comparing');
+    const wrong = await compare([before, before, '--concurrency', '99']);
+    expect([wrong.code, wrong.err]).toEqual([2, expect.stringMatching(/^portico: --concurrency must be/)]);
   });
 });
 

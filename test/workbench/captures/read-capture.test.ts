@@ -41,6 +41,7 @@ describe('a HAR file', () => {
     );
     expect(first).toEqual({
       method: 'GET',
+      host: 'x.example',
       target: '/services/v2/idea.json?page=2',
       response: { status: 200, mediaType: 'application/json', body: Buffer.from('{"a":1}') },
     });
@@ -229,6 +230,7 @@ describe('an access log', () => {
     expect(found).toEqual([
       {
         method: 'GET',
+        host: 'x',
         target: '/services/v2/idea.json',
         response: { status: 200, mediaType: 'application/json', body: Buffer.from('{"a":1}') },
       },

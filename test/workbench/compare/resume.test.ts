@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { readCapture } from '../../../src/workbench/captures/read-capture.ts';
 import { readCompareState, writeCompareState } from '../../../src/workbench/compare/resume.ts';
 import { createCaptureSource } from '../../../src/workbench/compare/sources/capture-source.ts';
+import { coverageOf } from '../../../src/workbench/compare/compare-lines.ts';
 import { createWalkSource } from '../../../src/workbench/compare/sources/walk-source.ts';
 import { cleanUpAfterTest } from '../../builders/clean-up.ts';
 import { contract } from '../../builders/compiled-contract.ts';
@@ -29,28 +30,29 @@ const written = (saved: SavedRun) => JSON.parse(JSON.stringify(saved)) as SavedR
 describe('the file from which a comparison continues', () => {
   it('belongs to one comparison', () => {
     const file = join(folder, 'state.json');
-    expect(readCompareState(file, 'a')).toBeUndefined();
+    const subject = { OLD: 'https://a.example', '--ids': 'learn' };
+    expect(readCompareState(file, subject)).toBeUndefined();
     const tally = tallyOf();
     const { comparator } = comparatorFor({ old: 'http://a.example', new: 'http://b.example' });
     tally.notMade('asked already', 3);
     writeCompareState(file, {
-      subject: 'a',
+      subject,
       position: 7,
       unfinished: [],
       tally: tally.save(),
       comparison: comparator.save(),
-      ids: [],
     });
-    const state = readCompareState(file, 'a');
+    const state = readCompareState(file, subject);
     expect(state?.position).toBe(7);
     expect(tallyOf(state?.tally).counts()).toMatchObject({
       exchanges: 3,
       notMade: 3,
       notMadeBecause: { 'asked already': 3 },
     });
-    expect(() => readCompareState(file, 'b')).toThrow('another comparison');
+    const other = { ...subject, '--ids': 'same' };
+    expect(() => readCompareState(file, other)).toThrow('it belongs to another comparison (--ids)');
     writeFileSync(file, '{"version":9}');
-    expect(() => readCompareState(file, 'a')).toThrow('another version');
+    expect(() => readCompareState(file, subject)).toThrow('another version');
   });
 });
 
@@ -89,14 +91,15 @@ describe('a comparison that was interrupted', () => {
       requests += 1;
       if (requests === stopAt) controller.abort();
     };
-    const source = createCaptureSource({ entries: readCapture(log, '/services/v2/'), repeats: false }, saved?.position);
+    const entries = readCapture(log, '/services/v2/');
+    const source = await createCaptureSource({ entries, repeats: false }, saved?.position);
     // The source has counted an item some time before it arrives.
     const next = async () => {
       const item = await source.next();
       await new Promise(setImmediate);
       return item;
     };
-    const { counts, found } = await compareAt(
+    const { counts, found, comparator } = await compareAt(
       urls,
       { ...source, next },
       {
@@ -108,7 +111,11 @@ describe('a comparison that was interrupted', () => {
         onCheckpoint: (one) => checkpoints.push(written(one)),
       },
     );
-    return { result: { counts, found: wordsOf(found), differ: found.map(({ entry }) => entry.count) }, checkpoints };
+    const pairs = coverageOf(comparator);
+    return {
+      result: { counts, found: wordsOf(found), differ: found.map(({ entry }) => entry.count), pairs },
+      checkpoints,
+    };
   };
   const start = async () => ({
     old: await serve(false, () => onRequest()),

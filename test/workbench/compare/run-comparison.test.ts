@@ -112,6 +112,53 @@ describe('runComparison', () => {
     expect(race.counts).toMatchObject({ equal: 1, different: 0, races: 1 });
   });
 
+  describe('of one server with itself, whose data is written', () => {
+    /** Starts a server with 40 questions. `onRequest` may change them. */
+    const questions = (onRequest: (count: number, items: object[]) => void) => {
+      const itemOf = (id: number) => ({
+        id,
+        type: 'question',
+        creationDate: id * 1_000_000,
+        title: `title ${id}`,
+        score: id,
+      });
+      const items: object[] = Array.from({ length: 40 }, (_, at) => itemOf(1000 - at));
+      let count = 0;
+      return serve((request, response) => {
+        onRequest((count += 1), items);
+        const page = Number(/page=(\d+)/.exec(request.url ?? '')?.[1]);
+        const list = items.slice((page - 1) * 10, page * 10);
+        const counts = { listCount: list.length, totalCount: items.length, pageCount: Math.ceil(items.length / 10) };
+        response.writeHead(200, JSON_HEAD).end(JSON.stringify({ list, ...counts, pageSize: 10, page, sort: 'newest' }));
+      });
+    };
+    const compareSelf = (url: string) =>
+      compareAt(
+        { old: url, new: url },
+        listSource([1, 2, 3, 4, 5].map((page) => `/services/v2/question.json?sort=newest&page=${page}`)),
+        { ids: 'same', concurrency: 1, isSelf: true },
+      );
+
+    it.each([2, 4, 5, 8])('does not report a question that was written before request %i', async (at) => {
+      const url = await questions((count, items) => {
+        if (count === at) items.unshift({ ...items[0], id: 2000, creationDate: 2_000_000_000 });
+      });
+      const { found, counts, comparator } = await compareSelf(url);
+      expect(wordsOf(found)).toEqual([]);
+      // Between the two requests for a page, it is a race. Between two pages, it is not even seen.
+      expect(counts).toMatchObject({ equal: 5, races: at % 2 === 0 ? 1 : 0 });
+      expect(comparator.undecided()).toBe(0);
+    });
+
+    it('still measures the values that change by themselves', async () => {
+      const url = await questions((count, items) => {
+        items[3] = { ...items[3], score: count <= 2 ? count : 3 };
+        if (count === 2) items.unshift({ ...items[0], id: 2000, creationDate: 2_000_000_000 });
+      });
+      expect(wordsOf((await compareSelf(url)).found)).toEqual(['listQuestions value /list/*/score']);
+    });
+  });
+
   it('gives a server the time that it asks for', async () => {
     let now = 1_000_000;
     const times: number[] = [];

@@ -94,14 +94,16 @@ export const tallyOf = (saved?: Parameters<typeof createTally>[1]) =>
   );
 
 /** What an interrupted comparison in a test leaves. */
-export type SavedRun = Omit<CompareState, 'subject' | 'ids'>;
+export type SavedRun = Omit<CompareState, 'subject'>;
 
 /** Compares two servers over sockets, and returns what was found. */
 export async function compareAt(
   urls: { readonly old: string; readonly new: string },
   source: RequestSource,
   setUp: SetUp &
-    Partial<Pick<ComparisonParts, 'callers' | 'concurrency' | 'askAgainAfterMs' | 'undocumented' | 'signal'>> & {
+    Partial<
+      Pick<ComparisonParts, 'callers' | 'concurrency' | 'askAgainAfterMs' | 'isSelf' | 'undocumented' | 'signal'>
+    > & {
       readonly saved?: SavedRun | undefined;
       readonly onCheckpoint?: (saved: SavedRun) => void;
       readonly pause?: Pause;
@@ -134,6 +136,7 @@ export async function compareAt(
     callers: setUp.callers ?? [callerOf('admin')],
     concurrency: setUp.concurrency ?? 4,
     askAgainAfterMs: 'askAgainAfterMs' in setUp ? setUp.askAgainAfterMs : 0,
+    isSelf: setUp.isSelf ?? false,
     undocumented: setUp.undocumented ?? false,
     pause,
     signal: setUp.signal ?? new AbortController().signal,
