@@ -28,8 +28,7 @@ export interface Decision {
   /** When it was made, and from when it applies, in epoch milliseconds. */
   readonly at: number;
   readonly appliesAt: number;
-  /** When the shares were last changed, and when a limit was last exceeded (0: never). */
-  readonly since: number;
+  /** When a limit was last exceeded (0: never). */
   readonly exceededAt: number;
 }
 
@@ -56,7 +55,6 @@ export const FIRST: Decision = {
   from: undefined,
   at: 0,
   appliesAt: 0,
-  since: 0,
   exceededAt: 0,
 };
 
@@ -108,11 +106,10 @@ function isSafer(one: Decision, other: Decision): boolean {
 const totalOf = ({ shares }: Decision) => Object.values(shares).reduce((sum, share) => sum + share, 0);
 
 /** Returns a decision as JSON, with instants in ISO 8601 format. */
-export const decisionJson = ({ at, appliesAt, since, exceededAt, ...decision }: Decision) => ({
+export const decisionJson = ({ at, appliesAt, exceededAt, ...decision }: Decision) => ({
   ...decision,
   at: isoOf(at),
   appliesAt: isoOf(appliesAt),
-  since: isoOf(since),
   exceededAt: exceededAt === 0 ? undefined : isoOf(exceededAt),
 });
 
@@ -151,7 +148,6 @@ function decisionFrom(given: PlainObject, place: string): Decision {
     from,
     at,
     appliesAt,
-    since,
     exceededAt,
   } = given;
   if (!isCount(number) || !isCount(raised) || !isCount(lowered))
@@ -173,7 +169,6 @@ function decisionFrom(given: PlainObject, place: string): Decision {
     from: typeof from === 'string' ? from : undefined,
     at: instantOf(at, `${place}.at`),
     appliesAt: instantOf(appliesAt, `${place}.appliesAt`),
-    since: instantOf(since, `${place}.since`),
     exceededAt: exceededAt === undefined ? 0 : instantOf(exceededAt, `${place}.exceededAt`),
   };
 }

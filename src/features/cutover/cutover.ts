@@ -106,17 +106,17 @@ export const cutover = {
       },
     );
     const { store, servers } = kept;
-    const startedAt = clock();
     const upstreamOptions = upstreamOptionsOf(given, settings.upstream.credentials.kind === 'service');
     const address = addressOf(given.url);
     const upstream = servers.open(address, upstreamOptions);
     const ids = operations.map(({ id }) => id);
     const watch = createWatch(given.return, ids, clock);
     const callerOf = createCallers(given);
-    /** The number of exchanges with the new server since the shares were changed. */
+    /** When this gateway began to apply the shares, and the number of exchanges with the new server since. */
+    let changedAt = clock();
     let served = 0;
-    /** When a limit was last exceeded on this gateway (0: never). */
-    let exceededAt = 0;
+    /** When this gateway last knew of an exceeded limit (0: never). */
+    let exceededAt = Math.min(store.latest().exceededAt, clock());
     let inForce = store.inForce();
     let resumedAt = store.resumedAt();
     let shares = sharesUnder(given, operations, inForce);
@@ -127,7 +127,11 @@ export const cutover = {
       // What has led to a return or a freeze stays visible until somebody resumes, and must not lead to another one.
       if (store.resumedAt() > resumedAt) watch.forget();
       resumedAt = store.resumedAt();
-      if (decision.raised !== inForce.raised || decision.lowered !== inForce.lowered) served = 0;
+      if (decision.raised !== inForce.raised || decision.lowered !== inForce.lowered) {
+        served = 0;
+        changedAt = clock();
+      }
+      if (decision.exceededAt !== inForce.exceededAt) exceededAt = clock();
       inForce = decision;
       shares = sharesUnder(given, operations, decision);
       return shares;
@@ -268,7 +272,8 @@ export const cutover = {
         if (found !== undefined) exceeded(found);
         if (side === 'old') return;
         served += 1;
-        const step = stepForward(store.latest(), served, startedAt, exceededAt);
+        // While another decision is about to apply, the rule waits for it.
+        const step = store.latest() === inForce ? stepForward(inForce, served, changedAt, exceededAt) : undefined;
         if (step !== undefined) void decideAlone(step, 'cut-over step by the rule');
       },
       found({ violations }) {
