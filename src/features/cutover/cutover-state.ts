@@ -100,7 +100,9 @@ function isSafer(one: Decision, other: Decision): boolean {
   const [a, b] = [totalOf(one), totalOf(other)];
   if (a !== b) return a < b;
   if (one.appliesAt !== other.appliesAt) return one.appliesAt < other.appliesAt;
-  return JSON.stringify(one) < JSON.stringify(other);
+  // What has been read has its members in another order.
+  const textOf = (decision: Decision) => JSON.stringify(Object.entries(decision).toSorted());
+  return textOf(one) < textOf(other);
 }
 
 const totalOf = ({ shares }: Decision) => Object.values(shares).reduce((sum, share) => sum + share, 0);
