@@ -4,6 +4,7 @@ import type { Feature } from '../../engine/feature.ts';
 import { isSafe } from '../../engine/model/safe-methods.ts';
 import type { Side } from '../../engine/model/trace.ts';
 import type { SecondUpstream } from '../../engine/pipeline/sides.ts';
+import type { UpstreamOptions } from '../../engine/upstream/upstream-options.ts';
 import { toAuthorization } from '../../lib/basic-credentials.ts';
 import { isClearAndPublic } from '../../lib/network-address.ts';
 import { IN_MEMORY } from '../../lib/replace-file.ts';
@@ -16,14 +17,7 @@ import { decisionJson, PHASES } from './cutover-state.ts';
 import { createCutoverStore, POINTER } from './cutover-store.ts';
 import { addressOf, createNewServers } from './new-server.ts';
 import { nextStep } from './next-step.ts';
-import {
-  type CutoverOptions,
-  cutoverProblems,
-  operationProblems,
-  options,
-  UNDOCUMENTED,
-  upstreamOptionsOf,
-} from './options.ts';
+import { cutoverProblems, operationProblems, options, UNDOCUMENTED, upstreamOptionsOf } from './options.ts';
 import { sampleOf } from './sample-of.ts';
 import { type Caller, createCallers, isMoved, percentOf, sharesUnder } from './shares.ts';
 import { PASSIVE_STAGE, stayWithServer } from './stay-with-server.ts';
@@ -106,7 +100,7 @@ export const cutover = {
       },
     );
     const { store, servers } = kept;
-    const upstreamOptions = upstreamOptionsOf(given, settings.upstream.credentials.kind === 'service');
+    const upstreamOptions = upstreamOptionsOf(given, settings.upstream);
     const address = addressOf(given.url);
     const upstream = servers.open(address, upstreamOptions);
     const ids = operations.map(({ id }) => id);
@@ -238,7 +232,7 @@ export const cutover = {
         address,
         options: upstreamOptions,
         upstream,
-        serviceAuthorization: serviceOf(given, settings.upstream.credentials.kind === 'service'),
+        serviceAuthorization: serviceOf(upstreamOptions.credentials),
         usesSecond,
       },
       stages: [stage],
@@ -300,9 +294,9 @@ export const cutover = {
   },
 } as const satisfies Feature<typeof options, StoredCutover>;
 
-/** Returns the `Authorization` header of the service account. */
-function serviceOf({ username = '', passwordFile = '' }: CutoverOptions, isService: boolean): string | undefined {
-  if (!isService) return undefined;
-  const reading = readSecretFile(passwordFile);
-  return 'text' in reading ? toAuthorization(username, reading.text) : undefined;
+/** Returns the `Authorization` header of the service account, if there is one. */
+function serviceOf(credentials: UpstreamOptions['credentials']): string | undefined {
+  if (credentials.kind !== 'service') return undefined;
+  const reading = readSecretFile(credentials.passwordFile ?? '');
+  return 'text' in reading ? toAuthorization(credentials.username, reading.text) : undefined;
 }

@@ -563,6 +563,16 @@ describe('a service account', () => {
 });
 
 describe('the gateway', () => {
+  it('passes on the same headers of both servers', async () => {
+    const pages = stamped('new');
+    fresh.handler = knowing(async (request, response) => {
+      const given = await pages(request, response);
+      return given && { ...given, headers: { 'X-Site': 'community' } };
+    });
+    const gateway = await start({ operations: { '*': { share: 100 } } }, { upstream: { responseHeaders: ['X-Site'] } });
+    expect((await gateway.call(QUESTIONS, as('ann'))).headers).toMatchObject({ 'x-site': 'community' });
+  });
+
   it('has one upstream in observe mode', async () => {
     const gateway = await start({ operations: { '*': { share: 100 } } }, { mode: 'observe' });
     expect(sideIn(await gateway.call(QUESTIONS, as('ann')))).toBe('old');
