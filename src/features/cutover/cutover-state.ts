@@ -101,7 +101,8 @@ function isSafer(one: Decision, other: Decision): boolean {
   if (a !== b) return a < b;
   if (one.appliesAt !== other.appliesAt) return one.appliesAt < other.appliesAt;
   // What has been read has its members in another order.
-  const textOf = (decision: Decision) => JSON.stringify(Object.entries(decision).toSorted());
+  const textOf = (decision: Decision) =>
+    JSON.stringify(Object.entries(decision).toSorted(([a], [b]) => (a < b ? -1 : 1)));
   return textOf(one) < textOf(other);
 }
 
