@@ -97,8 +97,8 @@ export const contains = (decisions: CutoverState['decisions'], one: Decision): b
 function isSafer(one: Decision, other: Decision): boolean {
   if (one.phase !== other.phase) return SAFETY[one.phase] > SAFETY[other.phase];
   if (one.number !== other.number) return one.number > other.number;
-  const [a, b] = [totalOf(one), totalOf(other)];
-  if (a !== b) return a < b;
+  const totals = [totalOf(one), totalOf(other)] as const;
+  if (totals[0] !== totals[1]) return totals[0] < totals[1];
   if (one.appliesAt !== other.appliesAt) return one.appliesAt < other.appliesAt;
   // What has been read has its members in another order.
   const textOf = (decision: Decision) =>
