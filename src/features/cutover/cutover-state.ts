@@ -28,8 +28,7 @@ export interface Decision {
   /** When it was made, and from when it applies, in epoch milliseconds. */
   readonly at: number;
   readonly appliesAt: number;
-  /** When the shares were last changed, and when a limit was last exceeded (0: never). */
-  readonly since: number;
+  /** When a limit was last exceeded (0: never). */
   readonly exceededAt: number;
 }
 
@@ -56,7 +55,6 @@ export const FIRST: Decision = {
   from: undefined,
   at: 0,
   appliesAt: 0,
-  since: 0,
   exceededAt: 0,
 };
 
@@ -99,20 +97,22 @@ export const contains = (decisions: CutoverState['decisions'], one: Decision): b
 function isSafer(one: Decision, other: Decision): boolean {
   if (one.phase !== other.phase) return SAFETY[one.phase] > SAFETY[other.phase];
   if (one.number !== other.number) return one.number > other.number;
-  const [a, b] = [totalOf(one), totalOf(other)];
-  if (a !== b) return a < b;
+  const totals = [totalOf(one), totalOf(other)] as const;
+  if (totals[0] !== totals[1]) return totals[0] < totals[1];
   if (one.appliesAt !== other.appliesAt) return one.appliesAt < other.appliesAt;
-  return JSON.stringify(one) < JSON.stringify(other);
+  // What has been read has its members in another order.
+  const textOf = (decision: Decision) =>
+    JSON.stringify(Object.entries(decision).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return textOf(one) < textOf(other);
 }
 
 const totalOf = ({ shares }: Decision) => Object.values(shares).reduce((sum, share) => sum + share, 0);
 
 /** Returns a decision as JSON, with instants in ISO 8601 format. */
-export const decisionJson = ({ at, appliesAt, since, exceededAt, ...decision }: Decision) => ({
+export const decisionJson = ({ at, appliesAt, exceededAt, ...decision }: Decision) => ({
   ...decision,
   at: isoOf(at),
   appliesAt: isoOf(appliesAt),
-  since: isoOf(since),
   exceededAt: exceededAt === 0 ? undefined : isoOf(exceededAt),
 });
 
@@ -151,7 +151,6 @@ function decisionFrom(given: PlainObject, place: string): Decision {
     from,
     at,
     appliesAt,
-    since,
     exceededAt,
   } = given;
   if (!isCount(number) || !isCount(raised) || !isCount(lowered))
@@ -173,7 +172,6 @@ function decisionFrom(given: PlainObject, place: string): Decision {
     from: typeof from === 'string' ? from : undefined,
     at: instantOf(at, `${place}.at`),
     appliesAt: instantOf(appliesAt, `${place}.appliesAt`),
-    since: instantOf(since, `${place}.since`),
     exceededAt: exceededAt === undefined ? 0 : instantOf(exceededAt, `${place}.exceededAt`),
   };
 }

@@ -44,7 +44,7 @@ export interface CutoverStore {
   latest(): Decision;
   /** Returns the decision that applies now: the same object, until another one does. Called for each request. */
   inForce(): Decision;
-  /** Returns from when on the shares applied again after the latest return or freeze. 0 if there has been none. */
+  /** Returns when the shares began to apply again after the latest return or freeze. 0 if there has been none. */
   resumedAt(): number;
   /**
    * Makes a decision. It applies at once or, if there are other gateways, a moment later, so that it applies everywhere at
@@ -88,8 +88,8 @@ export function createCutoverStore(parts: StoreParts): CutoverStore {
   const { stored, file, settings, sharing, clock, logger, onResume } = parts;
   let state = stored.state?.server === parts.server ? stored.state : newState(parts.server);
   let inForce = latestOf(state);
-  /** When the latest decision applies at the latest, whatever the clock of the gateway that made it says. */
-  let appliesBy = clock();
+  /** When this gateway has heard of the latest decision, which soon applies whatever the clocks of others say. */
+  let heardAt = -Infinity;
   let resumedAt = 0;
   let isOpen = false;
   let timer: NodeJS.Timeout | undefined;
@@ -120,17 +120,19 @@ export function createCutoverStore(parts: StoreParts): CutoverStore {
     const latest = latestOf(state);
     const now = clock();
     const isOverruled = inForce.number > 0 && !contains(state.decisions, inForce);
-    const found = isOverruled || now >= appliesBy ? latest : inForceAt(state, now);
+    // A clock that was set back must not delay a return.
+    const isDue = isOverruled || Math.abs(now - heardAt) >= LEAD_MS;
+    const found = isDue ? latest : inForceAt(state, now);
     if (!isOverruled && found.number < inForce.number) return;
     const isResume = found.phase === 'running' && inForce.phase !== 'running';
     inForce = found;
     if (!isResume) return;
-    resumedAt = Math.min(found.appliesAt, now);
+    resumedAt = now;
     onResume();
   };
   const replace = (next: CutoverState) => {
     state = next;
-    appliesBy = clock() + LEAD_MS;
+    heardAt = clock();
     settle();
   };
 
@@ -184,7 +186,6 @@ export function createCutoverStore(parts: StoreParts): CutoverStore {
         from,
         at,
         appliesAt: sharing.status() === undefined ? at : at + LEAD_MS,
-        since: moves !== undefined ? at : before.since,
         exceededAt: cause === 'limit' ? at : before.exceededAt,
       };
       replace(decided(state, decision));

@@ -4,6 +4,7 @@ import type { Feature } from '../../engine/feature.ts';
 import { isSafe } from '../../engine/model/safe-methods.ts';
 import type { Side } from '../../engine/model/trace.ts';
 import type { SecondUpstream } from '../../engine/pipeline/sides.ts';
+import type { UpstreamOptions } from '../../engine/upstream/upstream-options.ts';
 import { toAuthorization } from '../../lib/basic-credentials.ts';
 import { isClearAndPublic } from '../../lib/network-address.ts';
 import { IN_MEMORY } from '../../lib/replace-file.ts';
@@ -16,14 +17,7 @@ import { decisionJson, PHASES } from './cutover-state.ts';
 import { createCutoverStore, POINTER } from './cutover-store.ts';
 import { addressOf, createNewServers } from './new-server.ts';
 import { nextStep } from './next-step.ts';
-import {
-  type CutoverOptions,
-  cutoverProblems,
-  operationProblems,
-  options,
-  UNDOCUMENTED,
-  upstreamOptionsOf,
-} from './options.ts';
+import { cutoverProblems, operationProblems, options, UNDOCUMENTED, upstreamOptionsOf } from './options.ts';
 import { sampleOf } from './sample-of.ts';
 import { type Caller, createCallers, isMoved, percentOf, sharesUnder } from './shares.ts';
 import { PASSIVE_STAGE, stayWithServer } from './stay-with-server.ts';
@@ -106,17 +100,17 @@ export const cutover = {
       },
     );
     const { store, servers } = kept;
-    const startedAt = clock();
-    const upstreamOptions = upstreamOptionsOf(given, settings.upstream.credentials.kind === 'service');
+    const upstreamOptions = upstreamOptionsOf(given, settings.upstream);
     const address = addressOf(given.url);
     const upstream = servers.open(address, upstreamOptions);
     const ids = operations.map(({ id }) => id);
     const watch = createWatch(given.return, ids, clock);
     const callerOf = createCallers(given);
-    /** The number of exchanges with the new server since the shares were changed. */
+    /** When this gateway began to apply the shares, and the number of exchanges with the new server since. */
+    let changedAt = clock();
     let served = 0;
-    /** When a limit was last exceeded on this gateway (0: never). */
-    let exceededAt = 0;
+    /** When this gateway last knew of an exceeded limit (0: never). */
+    let exceededAt = Math.min(store.latest().exceededAt, clock());
     let inForce = store.inForce();
     let resumedAt = store.resumedAt();
     let shares = sharesUnder(given, operations, inForce);
@@ -127,7 +121,11 @@ export const cutover = {
       // What has led to a return or a freeze stays visible until somebody resumes, and must not lead to another one.
       if (store.resumedAt() > resumedAt) watch.forget();
       resumedAt = store.resumedAt();
-      if (decision.raised !== inForce.raised || decision.lowered !== inForce.lowered) served = 0;
+      if (decision.raised !== inForce.raised || decision.lowered !== inForce.lowered) {
+        served = 0;
+        changedAt = clock();
+      }
+      if (decision.exceededAt !== inForce.exceededAt) exceededAt = clock();
       inForce = decision;
       shares = sharesUnder(given, operations, decision);
       return shares;
@@ -234,7 +232,7 @@ export const cutover = {
         address,
         options: upstreamOptions,
         upstream,
-        serviceAuthorization: serviceOf(given, settings.upstream.credentials.kind === 'service'),
+        serviceAuthorization: serviceOf(upstreamOptions.credentials),
         usesSecond,
       },
       stages: [stage],
@@ -268,7 +266,8 @@ export const cutover = {
         if (found !== undefined) exceeded(found);
         if (side === 'old') return;
         served += 1;
-        const step = stepForward(store.latest(), served, startedAt, exceededAt);
+        // While another decision is about to apply, the rule waits for it.
+        const step = store.latest() === inForce ? stepForward(inForce, served, changedAt, exceededAt) : undefined;
         if (step !== undefined) void decideAlone(step, 'cut-over step by the rule');
       },
       found({ violations }) {
@@ -295,9 +294,9 @@ export const cutover = {
   },
 } as const satisfies Feature<typeof options, StoredCutover>;
 
-/** Returns the `Authorization` header of the service account. */
-function serviceOf({ username = '', passwordFile = '' }: CutoverOptions, isService: boolean): string | undefined {
-  if (!isService) return undefined;
-  const reading = readSecretFile(passwordFile);
-  return 'text' in reading ? toAuthorization(username, reading.text) : undefined;
+/** Returns the `Authorization` header of the service account, if there is one. */
+function serviceOf(credentials: UpstreamOptions['credentials']): string | undefined {
+  if (credentials.kind !== 'service') return undefined;
+  const reading = readSecretFile(credentials.passwordFile ?? '');
+  return 'text' in reading ? toAuthorization(credentials.username, reading.text) : undefined;
 }

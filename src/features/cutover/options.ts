@@ -66,7 +66,7 @@ export const options = Type.Object(
       {
         ...closed,
         description:
-          'The limits for requests to the new server. Each key means what it means in `upstream`, and nothing is taken from there.',
+          'The limits for requests to the new server. Each key means what it means in `upstream`, and none is taken from there. The keys that are only there, such as `responseHeaders`, apply to both servers.',
       },
     ),
     username: Type.Optional(
@@ -229,11 +229,18 @@ export type CutoverOptions = Static<typeof options>;
 /** The limits that lead to a return. */
 export type ReturnOptions = CutoverOptions['return'];
 
-/** Returns the options of the new server's upstream. */
-export function upstreamOptionsOf({ upstream, url, username, passwordFile }: CutoverOptions, isService: boolean) {
+/** Returns the options of the new server's upstream, of which some are those of the old one. */
+export function upstreamOptionsOf(
+  { upstream, url, username, passwordFile }: CutoverOptions,
+  { credentials, responseHeaders, maxJsonDepth, maxJsonValues }: UpstreamOptions,
+) {
   const defaults = UPSTREAM_DEFAULTS;
   return {
     ...defaults,
+    // What clients get, and how much of a response is checked, does not depend on the server.
+    responseHeaders,
+    maxJsonDepth,
+    maxJsonValues,
     ...upstream,
     url,
     ejection: { ...defaults.ejection, ...upstream.ejection },
@@ -242,7 +249,7 @@ export function upstreamOptionsOf({ upstream, url, username, passwordFile }: Cut
     retryBudget: { ...defaults.retryBudget, ...upstream.retryBudget },
     circuit: { ...defaults.circuit, ...upstream.circuit },
     credentials:
-      isService && username !== undefined
+      credentials.kind === 'service' && username !== undefined
         ? ({ kind: 'service', username, ...(passwordFile !== undefined && { passwordFile }) } as const)
         : ({ kind: 'forward' } as const),
   } satisfies UpstreamOptions;

@@ -16,39 +16,28 @@ export interface Writer {
  * resolves once all gateways can know it, and returns undefined if they do. It is called again after it has resolved,
  * because the shares may have changed meanwhile.
  */
-export function stayWithServer(wrote: (writer: Writer) => Promise<void> | undefined): FeatureStage {
-  const stage =
-    <E extends Writer>(next: Handler<E>): Handler<E> =>
-    async (exchange) => {
-      try {
-        return await next(exchange);
-      } finally {
-        // Whatever the server has responded, it may have done what was asked.
-        const { upstream, failure } = exchange.trace;
-        if (upstream !== undefined || failure !== undefined)
-          for (let telling = wrote(exchange); telling !== undefined; telling = wrote(exchange)) await telling;
-      }
-    };
-  return {
-    name: NAME,
-    before: 'purge-tags',
-    plan: ({ operation, transparent }) => (transparent || isSafe(operation.method) ? undefined : stage),
-    planUndocumented: ({ transparent }) =>
-      transparent
-        ? undefined
-        : (next) => {
-            const writes = stage(next);
-            return (exchange) => (isSafe(exchange.arrival.method) ? next(exchange) : writes(exchange));
-          },
-  };
-}
+export const stayWithServer = (wrote: (writer: Writer) => Promise<void> | undefined): FeatureStage =>
+  forWrites(<E extends Writer>(next: Handler<E>): Handler<E> => async (exchange) => {
+    try {
+      return await next(exchange);
+    } finally {
+      // Whatever the server has responded, it may have done what was asked.
+      const { upstream, failure } = exchange.trace;
+      if (upstream !== undefined || failure !== undefined)
+        for (let telling = wrote(exchange); telling !== undefined; telling = wrote(exchange)) await telling;
+    }
+  });
 
-const NAME = 'stay-with-server';
+/** Returns the stage that has an effect on writes only. */
+const forWrites = (stage: <E extends Writer>(next: Handler<E>) => Handler<E>): FeatureStage => ({
+  name: 'stay-with-server',
+  before: 'purge-tags',
+  plan: ({ operation }) => (isSafe(operation.method) ? undefined : stage),
+  planUndocumented: () => (next) => {
+    const writes = stage(next);
+    return (exchange) => (isSafe(exchange.arrival.method) ? next(exchange) : writes(exchange));
+  },
+});
 
 /** The stage without effects, for explanations. */
-export const PASSIVE_STAGE: FeatureStage = {
-  name: NAME,
-  before: 'purge-tags',
-  plan: ({ operation, transparent }) => (transparent || isSafe(operation.method) ? undefined : (next) => next),
-  planUndocumented: ({ transparent }) => (transparent ? undefined : (next) => next),
-};
+export const PASSIVE_STAGE = forWrites((next) => next);

@@ -168,12 +168,13 @@ const OUTAGES: ReadonlySet<string> = new Set(['html', 'json']);
 
 /**
  * Returns the caller of a finished request, and whether the `responses` check refused the response. Returns undefined
- * if the response was not checked at the `enforce` level, or if the upstream failed. The upstream failed if it sent no
- * response, an error status, an HTML page, invalid JSON, or a response with a success status that contains an error.
+ * if the response was not checked at the `enforce` level, if it is from a second upstream, whose faults must not lower
+ * the levels of everybody, or if the upstream failed. The upstream failed if it sent no response, an error status, an
+ * HTML page, invalid JSON, or a response with a success status that contains an error.
  */
 export function checkedResponse(trace: Trace): CheckedResponse | undefined {
-  const { responses, upstream, authentication } = trace;
-  if (responses?.level !== 'enforce' || responses.outcome === 'skipped') return undefined;
+  const { responses, upstream, authentication, side } = trace;
+  if (responses?.level !== 'enforce' || responses.outcome === 'skipped' || side?.isSecond === true) return undefined;
   const status = upstream?.status;
   if (status === undefined || status < 200 || status > 299) return undefined;
   const failed = responses.outcome === 'refused';

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { DocumentParts } from '../../../src/engine/sharing/sharing.ts';
 import { type CutoverState, type Decision, FIRST } from '../../../src/features/cutover/cutover-state.ts';
 import { createCutoverStore } from '../../../src/features/cutover/cutover-store.ts';
+import type { Clock } from '../../../src/lib/clock.ts';
 import { exampleResponse } from '../../builders/example-response.ts';
 import { type FakeUpstream, startFakeUpstream } from '../../builders/fake-upstream.ts';
 import { sharedBy } from '../../builders/fleet.ts';
@@ -91,6 +92,13 @@ describe('the store of a gateway in a fleet', () => {
     expect(phase()).toBe('running');
   });
 
+  it('does not wait longer if the clock is set back', () => {
+    const { store, clock, why, phase } = open();
+    store.decide({ ...why, phase: 'returned', moves: 'back' });
+    clock.advance(-300);
+    expect(phase()).toBe('returned');
+  });
+
   it('never lets an earlier decision apply again, also if another gateway has made the same one later', async () => {
     const { store, clock, why, phase, hear } = open();
     store.decide({ ...why, phase: 'returned', shares: { '*': 50 }, moves: 'back' });
@@ -127,16 +135,23 @@ describe('the store of a gateway in a fleet', () => {
     clock.advance(0.2);
     expect([phase(), phase(), resumed.count, store.resumedAt()]).toEqual(['running', 'running', 1, clock()]);
   });
+
+  it('says so by its own clock, whatever that of the gateway says where it was decided', async () => {
+    const { store, clock, hear } = open(state(one({ phase: 'returned' })));
+    await hear(state(one({ number: 2, appliesAt: clock() - 60_000 }), one({ phase: 'returned' })));
+    expect([store.inForce().phase, store.resumedAt()]).toEqual(['running', clock()]);
+  });
 });
 
 needsProgram('redis', 'a fleet during a cut-over', (path) => {
-  const startAll = async (cutover: object) => {
+  const startAll = async (cutover: object, clocks: readonly Clock[] = []) => {
     const redis = await startRedisServer(path);
     const [old, fresh] = await Promise.all([startServer('old'), startServer('new')]);
-    const start = () =>
+    const start = (index: number) =>
       startTestGateway({
         upstream: old,
         real: true,
+        ...(clocks[index] && { clock: clocks[index] }),
         env: { PORTICO_ADMIN_TOKEN: TOKEN },
         config: {
           mode: 'strict',
@@ -144,7 +159,7 @@ needsProgram('redis', 'a fleet during a cut-over', (path) => {
           cutover: { url: fresh.url, file: ':memory:', ...cutover },
         },
       });
-    const gateways = await Promise.all([start(), start()]);
+    const gateways = await Promise.all([start(0), start(1)]);
     await until(() => gateways.every((one) => sharedBy(one).changes.position() !== undefined));
     return { gateways, old, fresh, redis };
   };
@@ -200,5 +215,76 @@ needsProgram('redis', 'a fleet during a cut-over', (path) => {
     await eventually(async () => (await sideOf(second, 'dora')) === 'old');
     expect(performance.now() - brokenAt).toBeLessThan(1000);
     expect(await sideOf(second, 'bob')).toBe('old');
+  });
+
+  it('applies the rule of steps by its own clock, also if that of another gateway is wrong', async () => {
+    const clocks = [createTestClock(1_000_000_000), createTestClock(1_000_300_000)] as const;
+    const { gateways } = await startAll(
+      {
+        operations: { '*': { share: 1 } },
+        allow: ['ann'],
+        steps: [{ share: 100, afterSeconds: 100, minimum: 1 }],
+        return: { action: 'freeze', minimum: 20, coolDownSeconds: 200 },
+      },
+      clocks,
+    );
+    const [slow, fast] = gateways;
+    const share = async () => {
+      await sideOf(fast, 'ann', `${QUESTIONS}?sort=s${clocks[1]()}`);
+      return fast.metric('portico_cutover_share{operation="listQuestions"}');
+    };
+    const pass = (seconds: number) => {
+      for (const clock of clocks) clock.advance(seconds);
+    };
+    pass(150);
+    await post(slow, 'set', { operation: '*', share: 10, by: 'ann' });
+    await eventually(async () => {
+      pass(0.1);
+      return (await share()) === 0.1;
+    });
+    pass(90);
+    expect(await share()).toBe(0.1);
+    pass(20);
+    await share();
+    pass(1);
+    expect(await share()).toBe(1);
+  });
+
+  it('cools down by its own clock, too, also if another gateway has seen the failure', async () => {
+    const clocks = [createTestClock(1_000_000_000), createTestClock(1_000_300_000)] as const;
+    const { gateways, fresh } = await startAll(
+      {
+        operations: { '*': { share: 1 } },
+        allow: ['ann'],
+        steps: [{ share: 100, afterSeconds: 1, minimum: 1 }],
+        return: { action: 'freeze', minimum: 20, coolDownSeconds: 200 },
+      },
+      clocks,
+    );
+    const [slow, fast] = gateways;
+    const pass = (seconds: number) => {
+      for (const clock of clocks) clock.advance(seconds);
+    };
+    const phaseBecomes = (phase: string) =>
+      eventually(async () => {
+        pass(0.1);
+        await sideOf(fast, 'bob');
+        return (await fast.metric(`portico_cutover_phase{phase="${phase}"}`)) === 1;
+      });
+    const respond = fresh.handler;
+    fresh.handler = knowing(() => ({ status: 500, json: { error: 'broken' } }));
+    for (let index = 0; index < 20; index += 1) await sideOf(slow, 'ann', `${QUESTIONS}?sort=f${index}`);
+    await phaseBecomes('frozen');
+    fresh.handler = respond;
+    await post(slow, 'resume', { by: 'ann' });
+    await phaseBecomes('running');
+    const shareAfter = async (seconds: number) => {
+      pass(seconds);
+      await sideOf(fast, 'ann', `${QUESTIONS}?sort=r${clocks[1]()}`);
+      pass(1);
+      return fast.metric('portico_cutover_share{operation="listQuestions"}');
+    };
+    expect(await shareAfter(150)).toBe(0.01);
+    expect(await shareAfter(60)).toBe(1);
   });
 });

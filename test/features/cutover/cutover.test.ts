@@ -352,6 +352,32 @@ describe('the cut-over returns by itself', () => {
   });
 });
 
+describe('a new server that violates the contract', () => {
+  const ask = async (gateway: TestGateway, user: string, count: number) => {
+    const statuses = new Set<number>();
+    for (let index = 0; index < count; index += 1)
+      statuses.add((await gateway.call(`${QUESTIONS}?page=1&sort=${user}${index}`, as(user))).status);
+    return [...statuses];
+  };
+  const broken = knowing((request) => ({
+    json: { ...(exampleResponse(request).json as object), totalCount: 'many' },
+  }));
+  const demoted = 'portico_ladder_demoted{operation="listQuestions"}';
+
+  it('lowers no level for the callers of the old one', async () => {
+    const gateway = await start(
+      { operations: { '*': { share: 0 } }, allow: ['ann'], return: { minimum: 100 } },
+      { checks: { responses: 'enforce' } },
+    );
+    fresh.handler = broken;
+    expect(await ask(gateway, 'ann', 30)).toEqual([502]);
+    expect(await gateway.metric(demoted)).toBe(0);
+    old.handler = broken;
+    expect(await ask(gateway, 'bob', 30)).toEqual([502, 200]);
+    expect(await gateway.metric(demoted)).toBe(1);
+  });
+});
+
 describe('an operator', () => {
   it('needs a name to move callers forward, and to resume, but not to return', async () => {
     const gateway = await start({ operations: { '*': { share: 10 } } });
@@ -537,6 +563,16 @@ describe('a service account', () => {
 });
 
 describe('the gateway', () => {
+  it('passes on the same headers of both servers', async () => {
+    const pages = stamped('new');
+    fresh.handler = knowing(async (request, response) => {
+      const given = await pages(request, response);
+      return given && { ...given, headers: { 'X-Site': 'community' } };
+    });
+    const gateway = await start({ operations: { '*': { share: 100 } } }, { upstream: { responseHeaders: ['X-Site'] } });
+    expect((await gateway.call(QUESTIONS, as('ann'))).headers).toMatchObject({ 'x-site': 'community' });
+  });
+
   it('has one upstream in observe mode', async () => {
     const gateway = await start({ operations: { '*': { share: 100 } } }, { mode: 'observe' });
     expect(sideIn(await gateway.call(QUESTIONS, as('ann')))).toBe('old');

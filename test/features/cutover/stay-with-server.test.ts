@@ -8,7 +8,7 @@ it('a write ends only when all gateways know where the caller stays, even if the
     events.push('told');
     return promises.shift();
   });
-  const plan = stage.plan({ operation: { method: 'PUT' }, transparent: false } as never);
+  const plan = stage.plan({ operation: { method: 'PUT' } } as never);
   const handle = plan?.((): Promise<never> => {
     events.push('written');
     return Promise.resolve({} as never);

@@ -243,7 +243,8 @@ class NoReply extends RedisUnavailable {
 
 async function withTimeout<T>(result: Promise<T>, milliseconds: number, error: () => Error): Promise<T> {
   const { promise: timeout, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(error()), milliseconds);
+  // A process that was busy for that long finds its timer first, and only then the reply that has arrived meanwhile.
+  const timer = setTimeout(() => setImmediate(() => reject(error())), milliseconds);
   try {
     return await Promise.race([result, timeout]);
   } finally {

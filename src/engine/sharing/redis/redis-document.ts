@@ -28,8 +28,10 @@ interface RedisDocument<T> extends SharedDocument<T> {
  */
 const EXPIRY_SECONDS = 30 * 24 * 3600;
 /** The time, in milliseconds, between attempts to merge a change or, if there is no change, between reads. */
-const RETRY_MS = 1_000;
+const RETRY_MS = 200;
 const REREAD_MS = 30_000;
+/** How long a turn lasts unless the document says otherwise, in milliseconds. */
+const TURN_MS = 1_000;
 /** The maximum time that startup waits for the document, in milliseconds. */
 const START_MS = 1_000;
 const MAX_CONFLICTS = 20;
@@ -239,7 +241,7 @@ export function openRedisDocument<T>(parts: RedisDocumentParts<T>): RedisDocumen
     async takeTurn() {
       if (!started || closed) return undefined;
       try {
-        if ((await redis.run(HOLD, [lease], [holder, String(parts.turnMs ?? RETRY_MS)])) !== 1) return undefined;
+        if ((await redis.run(HOLD, [lease], [holder, String(parts.turnMs ?? TURN_MS)])) !== 1) return undefined;
       } catch {
         return undefined;
       }

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../../src/lib/clock.ts';
 import {
@@ -125,6 +126,17 @@ needsProgram('redis', 'a connection to Redis', (path) => {
     expect(await redis.command('k', ['GET', 'k'], { bytes: true })).toEqual(Buffer.from([0xff, 0]));
     expect(await redis.command('k', ['STRLEN', 'k'])).toBe(2);
     expect(outcomes).toEqual(['ok', 'ok', 'ok']);
+  });
+
+  it('takes a reply that has arrived while the process was busy for longer than the time limit', async () => {
+    const { url } = await startRedisServer(path);
+    const { redis, outcomes } = await connected({ url, commandTimeoutMs: 200 });
+    const reply = redis.command('k', ['BLPOP', 'k', '0.1']);
+    for (let turn = 0; turn < 3; turn += 1) await nextTurn();
+    const busyUntil = performance.now() + 500;
+    while (performance.now() < busyUntil) void 0;
+    expect(await reply).toBeNull();
+    expect(outcomes).toEqual(['ok']);
   });
 
   it.concurrent('sends the source of a script only to a server that does not know it', async () => {
