@@ -167,14 +167,13 @@ export function assembleGateway(settings: Settings, given: GatewayParts = {}): A
 /** Assembles a gateway and opens it. If a step fails, closes everything that was opened. */
 async function startAssembly(settings: Settings, given: GatewayParts): Promise<Assembly> {
   const assembly = assembleGateway(settings, given);
-  const { logger, clock } = assembly.services;
+  const { logger } = assembly.services;
   try {
     await assembly.open();
   } catch (error) {
     await assembly.close(0);
     throw error;
   }
-  for (const { message, fields } of assembly.baseline?.warnings(clock()) ?? []) logger.warn(fields, message);
   for (const { source, pointer, message } of assembly.warnings) logger.warn({ source, pointer }, message);
   return assembly;
 }

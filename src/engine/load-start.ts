@@ -7,6 +7,7 @@ import { rolesFileFaults, rolesFileWarnings } from './config/secrets.ts';
 import { settingWarnings } from './config/setting-warnings.ts';
 import type { PreparedFeature, Settings } from './config/settings.ts';
 import { type Contract, loadContract } from './contract/load-contract.ts';
+import { systemClock } from '../lib/clock.ts';
 import { fileReason } from '../lib/file-reason.ts';
 import { readTlsIdentity, type TlsIdentity } from './http/tls-certificate.ts';
 import type { Feature } from './feature.ts';
@@ -119,6 +120,7 @@ export function loadStart(settings: Settings, { env, features, running }: StartS
       ...rolesFileWarnings(settings, rules().roles),
       ...settingWarnings(settings, contract(), rules().roles),
       ...prepared.flatMap(([, result]) => result()?.warnings?.(contract()) ?? []),
+      ...(baseline()?.warnings(systemClock()) ?? []),
     ],
     ...rules(),
     address: address(),

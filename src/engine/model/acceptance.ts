@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { BaselineChange } from './change-log.ts';
+import type { Fault } from './fault.ts';
 import { type AcceptedViolation, type Baseline, isOutage, type LedgerEntry } from './ledger-entry.ts';
 import type { Service } from './service.ts';
 import type { KindOf } from './violation-kind.ts';
@@ -22,16 +23,10 @@ export interface AcceptedViolations {
    * the file, the promise is rejected and the change lasts only until the process ends.
    */
   adopt(change: Pick<BaselineChange, 'fingerprint' | 'accepted'>): Promise<void>;
-  /** Returns what operators should know when the gateway starts. `now` is in epoch milliseconds. */
-  warnings(now: number): readonly AcceptanceWarning[];
+  /** Returns what operators should know when the gateway starts or reloads. `now` is in epoch milliseconds. */
+  warnings(now: number): readonly Fault[];
   /** Removes an entry from the file. The change takes effect immediately. Returns false if there is no such entry. */
   withdraw(fingerprint: string): Promise<boolean>;
-}
-
-/** A line for the log, with its fields. */
-export interface AcceptanceWarning {
-  readonly message: string;
-  readonly fields: Readonly<Record<string, unknown>>;
 }
 
 /** Returns whether a recorded violation is accepted. */

@@ -10,9 +10,8 @@ import type { AcceptedViolations } from '../../engine/model/acceptance.ts';
 import { type Fault, StartFault, syntaxFaults } from '../../engine/model/fault.ts';
 import type { AcceptedViolation, Baseline } from '../../engine/model/ledger-entry.ts';
 
-/** The maximum number of expired entries that are logged one by one. */
+/** The maximum number of expired entries that are reported one by one. */
 const MAX_REPORTED = 20;
-const MORE_EXPIRED = 'more entries of the baseline have expired';
 const NOT_FOUND = 'the baseline file does not exist: no violations are accepted until the console writes it';
 
 /**
@@ -56,16 +55,16 @@ export function openBaselineFile(file: string, place: Pick<Fault, 'source' | 'po
     file,
     read: () => current,
     warnings(now) {
-      const expired = current.accepted.filter(({ expires }) => expires !== undefined && endOfDay(expires) <= now);
-      const listed = expired.slice(0, MAX_REPORTED).map(({ fingerprint, expires }) => ({
-        message: 'a violation is no longer accepted: its entry has expired',
-        fields: { file, fingerprint, expires },
-      }));
+      const expired = current.accepted.flatMap(({ fingerprint, expires }, index) => {
+        if (expires === undefined || endOfDay(expires) > now) return [];
+        const message = `the violation ${fingerprint} is no longer accepted: the last day was ${expires}`;
+        return [{ source: file, pointer: `/accepted/${index}`, message }];
+      });
       return [
-        ...(text === undefined ? [{ message: NOT_FOUND, fields: { file } }] : []),
-        ...listed,
+        ...(text === undefined ? [{ ...place, message: NOT_FOUND }] : []),
+        ...expired.slice(0, MAX_REPORTED),
         ...(expired.length > MAX_REPORTED
-          ? [{ message: MORE_EXPIRED, fields: { file, expired: expired.length } }]
+          ? [{ source: file, pointer: '/accepted', message: `${expired.length} entries have expired` }]
           : []),
       ];
     },

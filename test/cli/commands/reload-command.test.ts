@@ -45,6 +45,11 @@ describe('portico reload', () => {
     write({ adminToken: TOKEN, pageBounds: { maxPageSize: 10 } });
     expect(await reload()).toMatchObject({ code: 0, out: 'Reloaded. Changed:\n  pageBounds.maxPageSize\n' });
     expect(await reload()).toMatchObject({ code: 0, out: 'Reloaded; nothing has changed.\n' });
+    write({ adminToken: TOKEN, contract: { baseline: 'none.yaml' } });
+    expect(await reload()).toMatchObject({
+      code: 0,
+      err: expect.stringMatching(/^warning: \S+ .*\/contract\/baseline: the baseline file does not exist/m) as string,
+    });
     write({ adminToken: TOKEN, pageBounds: { maxPageSize: 0 }, cach: {} });
     const refused = await reload();
     expect(refused).toMatchObject({ code: 1, out: '' });

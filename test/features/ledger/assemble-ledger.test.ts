@@ -201,8 +201,12 @@ describe('a configured baseline', () => {
     const entry = { fingerprint: 'a000000000000001', reason: 'r', owner: 'o@example.org', expires: '2020-01-01' };
     writeFileSync(file, JSON.stringify({ accepted: [entry] }));
     const gateway = await startTestGateway({ upstream, config: { contract: { baseline: file } } });
-    const line = gateway.log.find((one) => one.includes('its entry has expired'));
-    expect(JSON.parse(line ?? '{}')).toMatchObject({ fingerprint: 'a000000000000001', expires: '2020-01-01' });
+    const line = gateway.log.find((one) => one.includes('a000000000000001'));
+    expect(JSON.parse(line ?? '{}')).toMatchObject({
+      source: file,
+      pointer: '/accepted/0',
+      msg: 'the violation a000000000000001 is no longer accepted: the last day was 2020-01-01',
+    });
     expect(line).not.toContain('example.org');
   });
 
