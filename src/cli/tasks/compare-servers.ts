@@ -170,7 +170,12 @@ export async function compareServers(line: CommandLine, io: ProgramIo): Promise<
       noise: { unused: noise.unused(), expired: noise.expired },
       idPairs: ids.mode === 'same' ? undefined : ids.size,
       coverage,
-      gaps: gapsOf(coverage, contract.operations, source.notWalked?.() ?? []),
+      gaps: gapsOf(
+        coverage,
+        contract.operations,
+        source.notWalked?.() ?? [],
+        callers.flatMap((one) => (one.old === undefined ? [] : [one.name])),
+      ),
     };
     await writeFiles(line, io, { ids, differences: summary.differences, now });
     await acceptRepairs(line, io, settings, acceptance, summary.differences);

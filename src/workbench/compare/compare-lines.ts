@@ -30,15 +30,22 @@ export interface Gaps {
   readonly onlyRefusals: readonly string[];
   /** The operations of the contract that were not compared at all, with the ids that the walk did not know. */
   readonly neverCompared: readonly { readonly operation: string; readonly missing: readonly string[] }[];
+  /** The callers whose account the old server has never accepted. */
+  readonly unknownCallers: readonly string[];
 }
 
-/** Returns what a comparison does not show. `notWalked` are the operations for which the walk knew no ids. */
+/**
+ * Returns what a comparison does not show. `notWalked` are the operations for which the walk knew no ids. `callers` have
+ * an account on the old server.
+ */
 export function gapsOf(
   coverage: readonly CoverageRow[],
   operations: readonly Pick<Operation, 'id' | 'method'>[],
   notWalked: Gaps['neverCompared'],
+  callers: readonly string[],
 ): Gaps {
   const seen = Map.groupBy(coverage, ({ operation }) => operation);
+  const seenAs = Map.groupBy(coverage, ({ role }) => role);
   return {
     onlyRefusals: [...seen].flatMap(([operation, rows]) =>
       rows.some(({ status }) => status >= 200 && status <= 299) ? [] : [operation],
@@ -48,6 +55,7 @@ export function gapsOf(
         ? []
         : [notWalked.find(({ operation }) => operation === id) ?? { operation: id, missing: [] }],
     ),
+    unknownCallers: callers.filter((name) => seenAs.get(name)?.every(({ status }) => status === 401) === true),
   };
 }
 
@@ -138,6 +146,11 @@ function countLines(summary: CompareSummary): readonly string[] {
       ? []
       : [`Only refusals were compared, because no caller got a 2xx: ${gaps.onlyRefusals.join(', ')}.`]),
     ...(gaps.neverCompared.length === 0 ? [] : [`Never compared: ${gaps.neverCompared.map(neverWords).join(', ')}.`]),
+    ...(gaps.unknownCallers.length === 0
+      ? []
+      : [
+          `The old server refused all requests of ${gaps.unknownCallers.join(', ')} with 401: check the names and passwords under old.`,
+        ]),
     ...(idPairs === undefined && differences.some(({ entry }) => OTHER_IDS.has(entry.keyword))
       ? ['Ids differ. If things have other ids on the new server, add --ids learn.']
       : []),

@@ -300,6 +300,12 @@ describe('portico compare', () => {
     expect(neverCompared).toContainEqual({ operation: 'getGdprJob', missing: ['jobId'] });
   });
 
+  it('names the callers whose account the old server does not accept, because the new one then seems to leak', async () => {
+    const { out } = await compare([old.url, next.url, ...LEARN], { P_bob: 'wrong' });
+    expect(out).toContain('refused all requests of bob with 401: check the names and passwords under old.');
+    expect(out).not.toMatch(/all requests of .*(?:anonymous|admin)/);
+  });
+
   it('names the operations in which only the new server violates the contract, although nothing differs', async () => {
     const { out } = await compare([old.url, next.url, ...LEARN]);
     expect(out).toContain('  different               0\n');
