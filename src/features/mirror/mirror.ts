@@ -131,7 +131,7 @@ export const mirror = {
       options: given,
       address,
       clock,
-      received: budget.spend,
+      onReceived: budget.spend,
       onCircuit: ({ opened }) =>
         opened
           ? logger.warn({ mirror: { label: given.label } }, 'the mirror pauses, because the second server fails')
