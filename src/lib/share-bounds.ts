@@ -18,7 +18,7 @@ export function shareBounds(successes: number, trials: number, z = 1.96): ShareB
   return { lower: Math.max(0, (center - spread) / scale), upper: Math.min(1, (center + spread) / scale) };
 }
 
-/** Above this number, the exact bound takes long to compute and hardly differs from the approximate one. */
+/** Above this number, the exact bound takes long to compute. The approximate one is higher with one more failure. */
 const MAX_EXACT = 2_000;
 
 /**
@@ -29,7 +29,7 @@ const MAX_EXACT = 2_000;
 export function upperShare(failures: number, trials: number): number {
   if (trials <= 0 || failures >= trials) return 1;
   if (failures === 0) return 1 - 0.05 ** (1 / trials);
-  if (failures > MAX_EXACT) return shareBounds(failures, trials, 1.645).upper;
+  if (failures > MAX_EXACT) return shareBounds(failures + 1, trials, 1.645).upper;
   let [low, high] = [failures / trials, 1];
   for (let step = 0; step < 60; step += 1) {
     const middle = (low + high) / 2;

@@ -22,5 +22,14 @@ describe('upperShare', () => {
     expect(upperShare(7, 7)).toBe(1);
     const [exact, approximate] = [upperShare(2000, 100_000), upperShare(2001, 100_000)];
     expect(approximate / exact).toBeCloseTo(1, 2);
+    // Exact bounds, as above. Below them, an upper bound would not hold.
+    for (const [failures, trials, bound] of [
+      [2500, 5000, 0.5117287],
+      [4999, 5000, 0.9999897],
+      [10_000, 20_000, 0.5058402],
+    ] as const) {
+      expect(upperShare(failures, trials)).toBeGreaterThanOrEqual(bound);
+      expect(upperShare(failures, trials)).toBeCloseTo(bound, 3);
+    }
   });
 });

@@ -95,9 +95,15 @@ interface MetricSources {
 /** Registers the metrics of a mirror. */
 export function registerMetrics(metrics: FeatureMetrics, parts: MetricSources): void {
   const { counts, ownerOf, mirrored, isPaused, waiting } = parts;
+  let found: ReadonlyMap<string, Readiness> | undefined;
+  /** A scrape reads all metrics in one turn, and what they show is found only once. */
+  const rows = () => {
+    if (found === undefined) setImmediate(() => (found = undefined));
+    return (found ??= new Map(readinessOf(counts.own(), ownerOf).map((row) => [row.operation, row])));
+  };
   const ofEach =
     (valuesOf: (row: Readiness) => readonly (readonly [label: string | undefined, value: MetricRow[1]])[]) => () => {
-      const known = new Map(readinessOf(counts.own(), ownerOf).map((row) => [row.operation, row]));
+      const known = rows();
       return [...mirrored].flatMap((operation) => {
         const row = known.get(operation);
         return (row === undefined ? [] : valuesOf(row)).map(([label, value]): MetricRow => [
