@@ -777,6 +777,31 @@ describe('the counts', () => {
     expect((await observe(other).shown()).operations).toEqual([]);
   });
 
+  it.each<[string, (item: Record<string, unknown>) => void]>([
+    ['long names', (item) => void (item['n'.repeat(60_000)] = 1)],
+    ['long and deep names', (item) => void (item['author'] = { ['n'.repeat(990)]: { ['m'.repeat(990)]: ['x'] } })],
+    [
+      'many names',
+      (item) => void Object.assign(item, Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`n${at}`, 1]))),
+    ],
+    ['names with line breaks and lone surrogates', (item) => void (item['a\nb\0\ud800'] = '\ud800')],
+    ['a long text instead of a number', (item) => void (item['id'] = 'x'.repeat(100_000))],
+    ['prototype names', (item) => void Object.defineProperty(item, '__proto__', { value: { a: 1 }, enumerable: true })],
+  ])('can be read again whatever the second server calls its fields: %s', async (_name, change) => {
+    const file = join(tempFolder(), 'mirror.json');
+    const first = await start(withItem(change), { file });
+    await first.gateway.call(LIST);
+    await first.settled(1);
+    const { findings, operations } = await first.shown();
+    await first.gateway.close();
+    expect(operations).toMatchObject([{ different: 1 }]);
+    expect(JSON.stringify(findings).length).toBeLessThan(300_000);
+    const gateway = await gatewayTo(first.upstream, first.candidate.url, { file });
+    const again = await observe(gateway).shown();
+    expect(new Set(again.findings)).toEqual(new Set(findings));
+    await gateway.close();
+  });
+
   it('show both objects of a difference side by side, without their values', async () => {
     const { gateway, settled, shown } = await start(
       withItem((item) => Object.assign(item, { title: 'a secret title', score: 'x' })),
