@@ -29,7 +29,6 @@ export type CandidateAnswer =
 export interface Candidate {
   ask(request: CandidateRequest, signal: Cancellation): Promise<CandidateAnswer>;
   isPaused(): boolean;
-  openConnections(): number;
   close(): Promise<void>;
 }
 
@@ -81,7 +80,6 @@ export function createCandidate({ options, address, clock, onReceived, onCircuit
       }
     },
     isPaused: () => upstream.stats().circuit !== 'closed' || clock() < busyUntil,
-    openConnections: () => upstream.stats().openConnections,
     close: () => upstream.close(0),
   };
 }
