@@ -629,6 +629,23 @@ describe('a second server that misbehaves', () => {
     expect(candidate.requests).toHaveLength(1);
   });
 
+  it('uses up the budget in bytes also with a response that never becomes complete', async () => {
+    let asked = 0;
+    const second = await startRawServer((socket) => {
+      asked += 1;
+      socket.end(`${HEAD}Content-Length: 9000\r\n\r\n${' '.repeat(5000)}`);
+    });
+    const upstream = await startFakeUpstream(exampleResponse);
+    const clock = createTestClock();
+    const budget = { requestsPerSecond: 1000, bytesPerSecond: 1024 };
+    const gateway = await gatewayTo(upstream, second.url, { budget }, { clock });
+    await gateway.call(LIST);
+    expect(await observe(gateway).settled(1)).toMatchObject({ because: { 'new server: incomplete response': 1 } });
+    await gateway.call(LIST);
+    await eventually(async () => (await gateway.metric('portico_mirror_waiting')) === 1);
+    expect(asked).toBe(1);
+  });
+
   it('and redirects or sets cookies is not followed, and its cookies are not kept', async () => {
     const elsewhere = await startFakeUpstream(exampleResponse);
     const { gateway, candidate, settled } = await start((request) =>
