@@ -261,7 +261,8 @@ export function guardReceived(
       const known = read;
       read = bodyBytes();
       overhead = Math.max(0, overhead - MAX_EXPANSION * (read - known)) + part.length;
-      if (overhead > MAX_OVERHEAD_BYTES) return refuse(new Error('the response has too many bytes that are not content'));
+      if (overhead > MAX_OVERHEAD_BYTES)
+        return refuse(new Error('the response has too many bytes that are not content'));
       return push(part, encoding);
     }
     if (state === 'head') return forwardHead(part);
