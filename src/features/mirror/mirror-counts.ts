@@ -196,9 +196,19 @@ export function createMirrorCounts(subject: string, clock: Clock): MirrorCounts 
         fingerprint,
         known === undefined
           ? shortened({
-              ...{ fingerprint, operation, status, role, keyword, at, message, verdicts },
-              ...{ old: shown.old, new: shown.new, beside: shown.beside ?? [] },
-              ...{ firstSeenAt: now, lastSeenAt: now },
+              fingerprint,
+              operation,
+              status,
+              role,
+              keyword,
+              at,
+              message,
+              verdicts,
+              old: shown.old,
+              new: shown.new,
+              beside: shown.beside ?? [],
+              firstSeenAt: now,
+              lastSeenAt: now,
             })
           : { ...known, lastSeenAt: now },
       );

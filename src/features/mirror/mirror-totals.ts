@@ -65,9 +65,10 @@ export const MAX_FINDINGS = 300;
 const MAX_TEXT = 1_000;
 const MAX_BESIDE = 100;
 
+const cut = (text: string) => text.slice(0, MAX_TEXT);
+
 /** Returns a difference without what is too long to be stored. The second server chooses the names of its fields. */
 export function shortened(finding: Finding): Finding {
-  const cut = (text: string) => text.slice(0, MAX_TEXT);
   const { role, at, message, old, new: next, beside } = finding;
   return {
     ...finding,
