@@ -1,4 +1,5 @@
 import { finished, type Readable } from 'node:stream';
+import { BodyParts } from './body-parts.ts';
 import { createSilenceWatch } from './silence-watch.ts';
 
 /** The limits for reading a body into memory. */
@@ -20,9 +21,7 @@ type ReadBody =
 /** Reads a body into memory up to a limit. The promise is never rejected, and the source is never destroyed. */
 export function readBody(source: Readable, { bytes: limit, silenceMs }: ReadLimits): Promise<ReadBody> {
   return new Promise((resolve) => {
-    const parts: Buffer[] = [];
-    let length = 0;
-    const received = () => (parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts, length));
+    const received = new BodyParts();
 
     const end = (outcome: ReadBody) => {
       watch.stop();
@@ -33,21 +32,20 @@ export function readBody(source: Readable, { bytes: limit, silenceMs }: ReadLimi
     const onReadable = () => {
       watch.touch();
       for (let part = next(source); part !== null; part = next(source)) {
-        parts.push(part);
-        length += part.length;
-        if (length <= limit) continue;
-        const bytes = received();
+        received.add(part);
+        if (received.length <= limit) continue;
+        const bytes = received.whole();
         source.unshift(bytes);
         return end({ state: 'larger', bytes, stream: source });
       }
       return undefined;
     };
     const watch = createSilenceWatch(() =>
-      end({ state: 'broken', bytes: received(), error: new Error(`no data for ${silenceMs} ms`) }),
+      end({ state: 'broken', bytes: received.whole(), error: new Error(`no data for ${silenceMs} ms`) }),
     );
     // `finished` also detects a source that ended or closed before this function was called.
     const stopWaiting = finished(source, { writable: false }, (error) =>
-      end(error ? { state: 'broken', bytes: received(), error } : { state: 'whole', bytes: received() }),
+      end(error ? { state: 'broken', bytes: received.whole(), error } : { state: 'whole', bytes: received.whole() }),
     );
     source.on('readable', onReadable);
     if (silenceMs !== undefined) watch.start(silenceMs);

@@ -373,17 +373,24 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     file: 'src/engine/upstream/connections.ts',
-    find: "if (count > MAX_INTERIM_RESPONSES) return refuse('too many interim responses');",
+    find: "if (count > MAX_INTERIM_RESPONSES) return refuse(new Error('too many interim responses'));",
     replace: '',
     test: 'test/engine/upstream/connections.test.ts',
     why: 'an upstream can send interim responses forever',
   },
   {
     file: 'src/engine/upstream/connections.ts',
-    find: "if (bytes + length > MAX_INTERIM_BYTES) return refuse('interim responses are too large');",
+    find: "if (bytes + length > MAX_INTERIM_BYTES) return refuse(new Error('interim responses are too large'));",
     replace: '',
     test: 'test/engine/upstream/connections.test.ts',
     why: 'an upstream fills the memory with interim responses',
+  },
+  {
+    file: 'src/engine/upstream/connections.ts',
+    find: "if (overhead > MAX_OVERHEAD_BYTES) return refuse(new Error('the response has too many bytes that are not content'));",
+    replace: '',
+    test: 'test/engine/upstream/connections.test.ts',
+    why: 'an upstream fills the memory with trailers and chunk extensions',
   },
   {
     file: 'src/engine/upstream/upstream-gate.ts',

@@ -189,6 +189,9 @@ function reportRequest(line: CommandLine, now: number): ReportRequest {
   const isDetail = fingerprint !== undefined || compare !== undefined;
   if (line.last('section') !== undefined && isDetail)
     throw new UsageError('--section cannot be combined with a fingerprint or --compare');
+  const format = line.last('format');
+  if (line.last('section') !== undefined && (format === 'junit' || format === 'sarif'))
+    throw new UsageError(`--section cannot be combined with --format ${format}, which has no sections`);
   const suggestAllow = line.all('suggest-allow').length > 0;
   const conflict = ['format', 'fail-on', 'compare'].find((flag) => line.all(flag).length > 0);
   if (suggestAllow && (conflict !== undefined || fingerprint !== undefined))

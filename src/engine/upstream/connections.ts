@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { buildConnector, Client, type Dispatcher, Pool } from 'undici';
+import { buildConnector, Client, type Dispatcher, errors, Pool } from 'undici';
 import { checkNode } from '../node-internals/check-node.ts';
 import { readAfterWriteError } from '../node-internals/failed-writes.ts';
 import { interceptReceived, type Push } from '../node-internals/received-bytes.ts';
@@ -24,8 +24,15 @@ export interface Connections {
 // An error with the code `UND_ERR_ABORTED` does not count against the server.
 const givenUp = () => Object.assign(new Error('the request was given up'), { code: 'UND_ERR_ABORTED' });
 
-/** Creates the connections. The first connection is opened for the first request. */
-export function createConnections(origin: string, options: UpstreamOptions): Connections {
+/**
+ * Creates the connections. The first connection is opened for the first request. `onReceived` is called with the number
+ * of bytes whenever some arrive.
+ */
+export function createConnections(
+  origin: string,
+  options: UpstreamOptions,
+  onReceived?: (bytes: number) => void,
+): Connections {
   checkNode();
   const fresh = new Set<Client>();
   let open = 0;
@@ -53,7 +60,9 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
   const clientOptions: Client.Options = {
     allowH2: false,
     pipelining: 1,
-    maxHeaderSize: options.maxResponseHeaderBytes,
+    // A connection limits the head and the trailers itself. undici would go on parsing what it has received, with an
+    // error for each further header, which takes a tenth of a second.
+    maxHeaderSize: Math.max(options.maxResponseHeaderBytes, MAX_OVERHEAD_BYTES) + 1,
     headersTimeout: options.headersTimeoutMs,
     bodyTimeout: options.bodyTimeoutMs,
     keepAliveTimeout: options.idleTimeoutMs,
@@ -87,8 +96,13 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
               };
               socket.once('error', broken);
               if (uploads) readAfterWriteError(socket, broken);
-              this.#awaitHead = skipInterimResponses(socket, () => {
-                if (this.#current) this.#current.interim = true;
+              this.#awaitHead = guardReceived(socket, {
+                maxHeadBytes: options.maxResponseHeaderBytes,
+                bodyBytes: () => this.#current?.bodyBytes ?? 0,
+                onInterim: () => {
+                  if (this.#current) this.#current.interim = true;
+                },
+                onReceived,
               });
             }
             callback(...result);
@@ -101,6 +115,7 @@ export function createConnections(origin: string, options: UpstreamOptions): Con
       this.#current = request;
       this.#markNew(request);
       request.interim = false;
+      request.bodyBytes = 0;
       request.reused = this.stats.connected;
       this.#awaitHead?.();
       const { session, headers, path } = request;
@@ -150,75 +165,121 @@ const VERSION_AT = INTERIM_START.indexOf('?');
 const STATUS_AT = INTERIM_START.length - 1;
 const STATUS_END = STATUS_AT + 3;
 
+/** A chunk for each byte of a body is six times as large as the body. Nothing else can make it larger without end. */
+const MAX_EXPANSION = 6;
+/** What may arrive in between: trailers, chunk extensions, and what undici has not read yet. */
+const MAX_OVERHEAD_BYTES = 196_608;
+
+/** What a socket may receive in response to a request. */
+interface ReceivedLimits {
+  readonly maxHeadBytes: number;
+  /** Returns how many bytes of the response's body have been read so far. */
+  readonly bodyBytes: () => number;
+  /** Called when the first interim response to a request begins. */
+  readonly onInterim?: () => void;
+  /** Called with the number of bytes whenever some arrive. */
+  readonly onReceived?: ((bytes: number) => void) | undefined;
+}
+
 /**
  * Removes interim responses (1xx, RFC 9110 §15.2) from the data that a socket receives, so that its reader receives
  * only final responses. Without this step, undici would close a connection on which an unrequested `100 Continue`
- * arrives. The socket is destroyed if the server switches protocols (101), or sends more than 64 interim responses or
- * more than 16 KiB of them.
+ * arrives. The socket is destroyed if the server switches protocols (101), or sends more than 64 interim responses, more
+ * than 16 KiB of them, a larger head than allowed, or far more bytes than belong to the body.
  *
  * Returns a function to call at the start of each request except the first one on the socket. Bytes are inspected only
- * until the final response to that request arrives. `onInterim` is called when the first interim response to a request
- * begins.
+ * until the final response to that request arrives, and its body is only counted.
  */
-export function skipInterimResponses(socket: Socket, onInterim?: () => void): () => void {
-  let awaitsHead = true;
+export function guardReceived(
+  socket: Socket,
+  { maxHeadBytes, bodyBytes, onInterim, onReceived }: ReceivedLimits,
+): () => void {
+  /** What the next bytes belong to. */
+  let state: 'interim' | 'head' | 'body' = 'interim';
   let incomplete: Buffer | undefined;
   let count = 0;
   let bytes = 0;
+  /** The number of bytes of the final response's head, and the last ones while it is incomplete. */
+  let headBytes = 0;
+  let headTail: Buffer | undefined;
+  /** The number of bytes since the head that do not seem to belong to the part of the body that was read. */
+  let overhead = 0;
+  let read = 0;
 
-  const forward = (rest: Buffer): boolean => {
-    awaitsHead = false;
-    return push(rest);
-  };
-  const refuse = (reason: string): boolean => {
-    awaitsHead = false;
-    socket.destroy(new Error(reason));
+  const refuse = (error: Error): boolean => {
+    state = 'body';
+    socket.destroy(error);
     return false;
+  };
+  const forwardHead = (part: Buffer): boolean => {
+    const searched = headTail === undefined ? part : Buffer.concat([headTail, part]);
+    const end = searched.indexOf(HEAD_END);
+    headBytes += end < 0 ? part.length : end + HEAD_END.length - (headTail?.length ?? 0);
+    if (headBytes > maxHeadBytes) return refuse(new errors.HeadersOverflowError());
+    if (end < 0) headTail = searched.subarray(1 - HEAD_END.length);
+    else state = 'body';
+    return push(part);
   };
 
   /**
    * Skips the interim responses at the start of the bytes and forwards the rest. An incomplete interim response is
    * buffered until more bytes arrive.
    */
-  const skip = (received: Buffer): boolean => {
-    let rest = received;
+  const skip = (part: Buffer): boolean => {
+    let rest = part;
     while (rest.length > 0) {
-      if (!isInterim(rest)) return forward(rest);
+      if (!isInterim(rest)) {
+        state = 'head';
+        return forwardHead(rest);
+      }
       if (count === 0) onInterim?.();
-      if (rest.toString('latin1', STATUS_AT, STATUS_END) === '101') return refuse('unrequested switch of protocols');
+      if (rest.toString('latin1', STATUS_AT, STATUS_END) === '101')
+        return refuse(new Error('unrequested switch of protocols'));
       const end = rest.indexOf(HEAD_END);
       const length = end < 0 ? rest.length : end + HEAD_END.length;
-      if (bytes + length > MAX_INTERIM_BYTES) return refuse('interim responses are too large');
+      if (bytes + length > MAX_INTERIM_BYTES) return refuse(new Error('interim responses are too large'));
       if (end < 0) {
         incomplete = rest;
         return true;
       }
       bytes += length;
       count += 1;
-      if (count > MAX_INTERIM_RESPONSES) return refuse('too many interim responses');
+      if (count > MAX_INTERIM_RESPONSES) return refuse(new Error('too many interim responses'));
       rest = rest.subarray(length);
     }
     return true;
   };
 
   const receive: Push = (part, encoding) => {
-    if (!awaitsHead) return push(part, encoding);
-    const before = incomplete;
-    incomplete = undefined;
     if (part === null) {
-      if (before !== undefined) forward(before);
+      if (incomplete !== undefined) push(incomplete);
+      incomplete = undefined;
       return push(null);
     }
-    if (before !== undefined) return skip(Buffer.concat([before, part]));
-    // Nearly all responses are final, and a single byte is enough to recognize a final response.
-    const status = part[STATUS_AT];
-    return status === undefined || status === INTERIM_START[STATUS_AT] ? skip(part) : forward(part);
+    onReceived?.(part.length);
+    if (state === 'body') {
+      const known = read;
+      read = bodyBytes();
+      overhead = Math.max(0, overhead - MAX_EXPANSION * (read - known)) + part.length;
+      if (overhead > MAX_OVERHEAD_BYTES)
+        return refuse(new Error('the response has too many bytes that are not content'));
+      return push(part, encoding);
+    }
+    if (state === 'head') return forwardHead(part);
+    if (incomplete === undefined) return skip(part);
+    const whole = Buffer.concat([incomplete, part]);
+    incomplete = undefined;
+    return skip(whole);
   };
   const push = interceptReceived(socket, receive);
   return () => {
-    awaitsHead = true;
+    state = 'interim';
     count = 0;
     bytes = 0;
+    headBytes = 0;
+    headTail = undefined;
+    overhead = 0;
+    read = 0;
   };
 }
 

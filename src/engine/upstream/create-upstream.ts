@@ -104,6 +104,8 @@ interface UpstreamListeners {
   readonly onCircuit?: ((change: CircuitChange) => void) | undefined;
   /** Called when one of several addresses is ejected or used again. */
   readonly onAddress?: ((change: AddressChange) => void) | undefined;
+  /** Called with the number of bytes whenever some arrive, except in response to `exchangeAside`. */
+  readonly onReceived?: ((bytes: number) => void) | undefined;
 }
 
 /** The client for the legacy server. */
@@ -141,7 +143,7 @@ export function createUpstream(
   address: UpstreamAddress,
   limits: UpstreamOptions,
   clock: Clock,
-  { onCircuit, onAddress }: UpstreamListeners = {},
+  { onCircuit, onAddress, onReceived }: UpstreamListeners = {},
   observesLimits = false,
 ): Upstream {
   const options = observesLimits ? withoutLimits(limits) : limits;
@@ -151,8 +153,12 @@ export function createUpstream(
   let limitsExceeded = 0;
   const origins = [address.origin, ...limits.alternates.map(originOf)];
   // With a single address, requests do not pass through a pool.
-  const pool = limits.alternates.length === 0 ? undefined : createAddressPool(origins, options, clock, onAddress);
-  const connections = pool?.connections ?? createConnections(address.origin, options);
+  const connectionsTo = (origin: string) => createConnections(origin, options, onReceived);
+  const pool =
+    limits.alternates.length === 0
+      ? undefined
+      : createAddressPool(origins, { ...options, connectionsTo }, clock, onAddress);
+  const connections = pool?.connections ?? connectionsTo(address.origin);
   const proxy = pool?.proxy ?? createProxy(address.origin, options);
   const single = {
     host: new URL(address.origin).host,

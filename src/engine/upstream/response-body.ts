@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
+import { BodyParts } from '../../lib/body-parts.ts';
 import { type HeaderPairs, headerValue } from '../model/header-pairs.ts';
 import { StreamedBody } from '../model/streamed-body.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
@@ -55,20 +56,17 @@ export function transparentResponse(
   limit: number,
 ): Promise<UpstreamResponse> {
   return new Promise((resolve) => {
-    const parts: Buffer[] = [];
-    let length = 0;
+    const received = new BodyParts();
     body.read({
       part(bytes) {
-        parts.push(bytes);
-        length += bytes.length;
-        if (length <= limit) return true;
-        body.unread(Buffer.concat(parts, length));
+        received.add(bytes);
+        if (received.length <= limit) return true;
+        body.unread(received.whole());
         resolve({ status, headers, body });
         return false;
       },
       end(failure) {
-        const [first] = parts;
-        const bytes = parts.length === 1 && first ? first : Buffer.concat(parts, length);
+        const bytes = received.whole();
         resolve({ status, headers, body: failure === undefined ? bytes : brokenBody(bytes, failure) });
       },
     });

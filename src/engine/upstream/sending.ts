@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { type Dispatcher, errors } from 'undici';
+import { BodyParts } from '../../lib/body-parts.ts';
 import { GatewayError } from '../errors/gateway-error.ts';
 import { type HeaderPairs, headerValue } from '../model/header-pairs.ts';
 import { UpstreamFailure } from '../model/upstream-failure.ts';
@@ -18,6 +19,8 @@ export interface WireRequest extends Dispatcher.DispatchOptions {
   readonly session?: ExchangeSession | undefined;
   /** Set by the connection when an interim response to this request arrives. */
   interim?: boolean;
+  /** How many bytes of the response's body have been read. */
+  bodyBytes?: number;
   /**
    * Closes the connection that is being opened for this request, if any. In `observe` mode, there is no time limit for
    * opening a connection, so the socket could otherwise outlive the request.
@@ -270,8 +273,7 @@ interface BufferedBounds {
 /** Collects the parts of the body, without an intermediate stream. */
 class BufferedSending extends Sending<BufferedResponse> {
   readonly #limit: number;
-  readonly #parts: Buffer[] = [];
-  #length = 0;
+  readonly #body = new BodyParts();
   #status = 0;
   #headers: HeaderPairs = [];
 
@@ -288,15 +290,13 @@ class BufferedSending extends Sending<BufferedResponse> {
   }
 
   override onResponseData(_controller: Dispatcher.DispatchController, part: Buffer): void {
-    this.#length += part.length;
-    if (this.#length > this.#limit) this.#refuseSize();
-    else this.#parts.push(part);
+    this.#body.add(part);
+    this.request.bodyBytes = this.#body.length;
+    if (this.#body.length > this.#limit) this.#refuseSize();
   }
 
   protected override complete(): void {
-    const [first] = this.#parts;
-    const body = this.#parts.length === 1 && first ? first : Buffer.concat(this.#parts, this.#length);
-    this.resolve({ status: this.#status, headers: this.#headers, body });
+    this.resolve({ status: this.#status, headers: this.#headers, body: this.#body.whole() });
   }
 
   #refuseSize(): void {
@@ -372,6 +372,7 @@ class StreamedSending extends Sending<StreamedResponse> {
   }
 
   override onResponseData(_controller: Dispatcher.DispatchController, part: Buffer): void {
+    this.request.bodyBytes = (this.request.bodyBytes ?? 0) + part.length;
     this.#body?.push(part);
   }
 

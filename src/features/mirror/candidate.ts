@@ -29,7 +29,6 @@ export type CandidateAnswer =
 export interface Candidate {
   ask(request: CandidateRequest, signal: Cancellation): Promise<CandidateAnswer>;
   isPaused(): boolean;
-  openConnections(): number;
   close(): Promise<void>;
 }
 
@@ -37,14 +36,14 @@ interface CandidateParts {
   readonly options: MirrorOptions;
   readonly address: UpstreamAddress;
   readonly clock: Clock;
-  /** Called with the size of each response. */
-  readonly received: (bytes: number) => void;
+  /** Called with the number of bytes whenever some arrive. */
+  readonly onReceived: (bytes: number) => void;
   readonly onCircuit: (change: CircuitChange) => void;
 }
 
 /** Creates the client. No connection is opened before the first request. */
-export function createCandidate({ options, address, clock, received, onCircuit }: CandidateParts): Candidate {
-  const upstream: Upstream = createUpstream(address, limitsOf(options), clock, { onCircuit });
+export function createCandidate({ options, address, clock, onReceived, onCircuit }: CandidateParts): Candidate {
+  const upstream: Upstream = createUpstream(address, limitsOf(options), clock, { onCircuit, onReceived });
   /** Until when the second server wants to be left alone, in epoch milliseconds. */
   let busyUntil = 0;
   return {
@@ -66,7 +65,6 @@ export function createCandidate({ options, address, clock, received, onCircuit }
         const response = await upstream.exchange({ ...request, mode: 'buffered' });
         const seconds = (clock() - startedAt) / 1000;
         if (!Buffer.isBuffer(response.body)) return { because: 'new server: too large', isSent: true };
-        received(response.body.length);
         if (response.codingFault !== undefined) return { because: 'new server: content coding', isSent: true };
         if (BUSY.has(response.status)) {
           const waitMs = retryAfterMs(headerValue(response.headers, 'retry-after'), clock()) ?? 0;
@@ -77,13 +75,11 @@ export function createCandidate({ options, address, clock, received, onCircuit }
         return { answer: { status, mediaType: contentType(response.headers), body }, seconds };
       } catch (error) {
         if (!(error instanceof UpstreamFailure)) throw error;
-        if (error.kind === 'too_large') received(options.maxResponseBytes);
         const isSent = !NOT_SENT.has(error.kind);
         return { because: isSent ? `new server: ${WORDS[error.kind]}` : WORDS[error.kind], isSent };
       }
     },
     isPaused: () => upstream.stats().circuit !== 'closed' || clock() < busyUntil,
-    openConnections: () => upstream.stats().openConnections,
     close: () => upstream.close(0),
   };
 }
@@ -123,6 +119,8 @@ function limitsOf({ timeouts, maxResponseBytes, concurrency, circuit }: MirrorOp
     // A repeated request would exceed the budget.
     retryBudget: { percent: 0, minPerSecond: 0 },
     maxResponseBytes,
+    // Parsing tens of thousands of headers would hold up clients.
+    maxResponseHeaderBytes: 16_384,
     circuit,
     sessionCookies: [],
     startupProbe: false,

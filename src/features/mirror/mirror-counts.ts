@@ -1,7 +1,16 @@
 import type { Difference, Verdict } from '../../comparison/comparator.ts';
 import { boundedMemo } from '../../lib/bounded-maps.ts';
 import { type Clock, hourOf } from '../../lib/clock.ts';
-import { addTotals, type Finding, MAX_SAMPLE, mergeFound, type MirrorTotals, noTotals } from './mirror-totals.ts';
+import {
+  addTotals,
+  type Finding,
+  MAX_FINDINGS,
+  MAX_SAMPLE,
+  mergeFound,
+  type MirrorTotals,
+  noTotals,
+  shortened,
+} from './mirror-totals.ts';
 
 /** How an exchange ended. Each exchange with the legacy server has exactly one outcome. */
 export const OUTCOMES = ['equal', 'different', 'muted', 'notComparable', 'notMade'] as const;
@@ -178,15 +187,29 @@ export function createMirrorCounts(subject: string, clock: Clock): MirrorCounts 
     notComparable: (cell, because) => leave(cell, 'notComparable', because),
     notMade: (cell, because) => leave(cell, 'notMade', because),
     found({ operation, status, role }, { fingerprint, keyword, at, message, verdicts }, shown) {
-      add(['finding', fingerprint]);
       const now = clock();
       const known = findings.get(fingerprint);
-      const what = { fingerprint, operation, status, role, keyword, at, message, verdicts };
-      const { old, new: next, beside = [] } = shown;
+      // The ledger has the others, too.
+      if (known === undefined && findings.size >= MAX_FINDINGS) return;
+      add(['finding', fingerprint]);
       findings.set(
         fingerprint,
         known === undefined
-          ? { ...what, old, new: next, beside, firstSeenAt: now, lastSeenAt: now }
+          ? shortened({
+              fingerprint,
+              operation,
+              status,
+              role,
+              keyword,
+              at,
+              message,
+              verdicts,
+              old: shown.old,
+              new: shown.new,
+              beside: shown.beside ?? [],
+              firstSeenAt: now,
+              lastSeenAt: now,
+            })
           : { ...known, lastSeenAt: now },
       );
     },

@@ -1,3 +1,4 @@
+import { readStateFile } from '../../engine/config/state-files.ts';
 import { readKeyedState, writeKeyedState } from '../../lib/keyed-state-file.ts';
 import { type MirrorTotals, noTotals, totalsFrom, totalsJson } from './mirror-totals.ts';
 
@@ -8,13 +9,16 @@ export interface StoredMirror {
   readonly totals: MirrorTotals;
 }
 
-/**
- * Reads what is stored. If there is no file, returns empty totals with a new key. Throws an error that describes the
- * problem if the file is invalid.
- */
-export function readMirrorFile(file: string): StoredMirror {
-  const { key, state } = readKeyedState(file);
-  return { key, totals: state === undefined ? noTotals('', 0) : totalsFrom(state['totals'], 'totals') };
+/** The JSON pointer to the key that names the file. */
+export const POINTER = '/mirror/file';
+
+/** Reads what is stored. If there is no file, returns empty totals with a new key. Throws a StartFault if it is invalid. */
+export function readMirrorFile(settings: Parameters<typeof readStateFile>[0], file: string): StoredMirror {
+  const words = { kind: 'file of the mirror', start: 'without counts' };
+  return readStateFile(settings, { file, pointer: POINTER }, words, (path) => {
+    const { key, state } = readKeyedState(path);
+    return { key, totals: state === undefined ? noTotals('', 0) : totalsFrom(state['totals'], 'totals') };
+  });
 }
 
 /** Replaces the file. */

@@ -95,9 +95,15 @@ interface MetricSources {
 /** Registers the metrics of a mirror. */
 export function registerMetrics(metrics: FeatureMetrics, parts: MetricSources): void {
   const { counts, ownerOf, mirrored, isPaused, waiting } = parts;
+  let found: ReadonlyMap<string, Readiness> | undefined;
+  /** A scrape reads all metrics in one turn, and what they show is found only once. */
+  const rows = () => {
+    if (found === undefined) setImmediate(() => (found = undefined));
+    return (found ??= new Map(readinessOf(counts.own(), ownerOf).map((row) => [row.operation, row])));
+  };
   const ofEach =
     (valuesOf: (row: Readiness) => readonly (readonly [label: string | undefined, value: MetricRow[1]])[]) => () => {
-      const known = new Map(readinessOf(counts.own(), ownerOf).map((row) => [row.operation, row]));
+      const known = rows();
       return [...mirrored].flatMap((operation) => {
         const row = known.get(operation);
         return (row === undefined ? [] : valuesOf(row)).map(([label, value]): MetricRow => [
@@ -110,7 +116,11 @@ export function registerMetrics(metrics: FeatureMetrics, parts: MetricSources): 
     EXCHANGES,
     ofEach((row) => OUTCOMES.map((outcome) => [outcome, row[outcome]] as const)),
   );
-  metrics.read(LEFT_OUT, () => [...leftOut(counts)].map(([reason, count]): MetricRow => [[reason], count]));
+  metrics.read(LEFT_OUT, () => {
+    const all = [...rows().values()].flatMap(({ because }) => Object.entries(because));
+    const counted = Map.groupBy(all, ([reason]) => reason);
+    return Array.from(counted, ([reason, of]): MetricRow => [[reason], of.reduce((sum, [, count]) => sum + count, 0)]);
+  });
   metrics.read(
     ACCEPTED,
     ofEach(({ accepted }) => [[undefined, accepted]]),
@@ -136,14 +146,4 @@ export function registerMetrics(metrics: FeatureMetrics, parts: MetricSources): 
   );
   metrics.read(WAITING, () => [[[], waiting()]]);
   metrics.read(PAUSED, () => [[[], isPaused() ? 1 : 0]]);
-}
-
-/** Returns the number of exchanges that this gateway has left out, by reason. */
-function leftOut(counts: MirrorCounts): ReadonlyMap<string, number> {
-  const found = new Map<string, number>();
-  for (const [key, count] of counts.own().sums) {
-    const [what, , reason = ''] = key.split('\n');
-    if (what === 'because') found.set(reason, (found.get(reason) ?? 0) + count);
-  }
-  return found;
 }

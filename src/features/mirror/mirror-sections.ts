@@ -1,5 +1,4 @@
 import { LEAK } from '../../comparison/difference-violation.ts';
-import { readStateFile } from '../../engine/config/state-files.ts';
 import type { ReportedState } from '../../engine/feature.ts';
 import type { ReportSection, ReportTable } from '../../engine/model/report-section.ts';
 import { editDocumentInRedis } from '../../engine/sharing/redis/redis-document.ts';
@@ -8,7 +7,7 @@ import { endOfDay } from '../../lib/clock.ts';
 import { shareWords } from '../../lib/share-words.ts';
 import { LATENCY_BOUNDS } from './mirror-counts.ts';
 import { readMirrorFile } from './mirror-file.ts';
-import { MIRROR_DOCUMENT, POINTER, subjectOf } from './mirror-store.ts';
+import { MIRROR_DOCUMENT, subjectOf } from './mirror-store.ts';
 import type { MirrorTotals } from './mirror-totals.ts';
 import type { MirrorOptions } from './options.ts';
 import {
@@ -123,12 +122,7 @@ async function readTotals(given: MirrorOptions, { settings }: ReportedState): Pr
     if (found === 'unreachable') return 'The counts are in Redis, which cannot be reached.';
     return found === 'new' ? 'Nothing has been compared yet.' : found;
   }
-  const { totals } = readStateFile(
-    settings,
-    { file: given.file, pointer: POINTER },
-    { kind: 'file of the mirror', start: 'without counts' },
-    readMirrorFile,
-  );
+  const { totals } = readMirrorFile(settings, given.file);
   return totals.subject === subject ? totals : `Nothing has been compared yet, or ${given.file} is not up to date.`;
 }
 

@@ -7,7 +7,7 @@ import type { Sharing } from '../../engine/sharing/sharing.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { parseState } from '../../lib/state-file.ts';
 import { createMirrorCounts, type MirrorCounts } from './mirror-counts.ts';
-import { type StoredMirror, writeMirrorFile } from './mirror-file.ts';
+import { POINTER, type StoredMirror, writeMirrorFile } from './mirror-file.ts';
 import {
   addTotals,
   LOST_TOTALS,
@@ -41,9 +41,6 @@ interface StoreParts {
   readonly clock: Clock;
   readonly logger: Logger;
 }
-
-/** The JSON pointer to the key that names the file. */
-export const POINTER = '/mirror/file';
 
 /** The time between writes of the counts, in milliseconds. A crash loses what was counted since. */
 const PUBLISH_MS = 30_000;

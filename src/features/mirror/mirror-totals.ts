@@ -60,50 +60,63 @@ const MAX_OF_CALLER = 5;
 /** Stands for further differences, which nobody can accept. */
 export const MORE = '*';
 const MAX_SUMS = 20_000;
-const MAX_FINDINGS = 300;
+/** The maximum number of distinct differences that are remembered. */
+export const MAX_FINDINGS = 300;
+const MAX_TEXT = 1_000;
+const MAX_BESIDE = 100;
+
+const cut = (text: string) => text.slice(0, MAX_TEXT);
+
+/** Returns a difference without what is too long to be stored. The second server chooses the names of its fields. */
+export function shortened(finding: Finding): Finding {
+  const { role, at, message, old, new: next, beside } = finding;
+  return {
+    ...finding,
+    role: cut(role),
+    at: cut(at),
+    message: cut(message),
+    old: cut(old),
+    new: cut(next),
+    beside: beside.slice(0, MAX_BESIDE).map(([name, one, other]) => [cut(name), cut(one), cut(other)]),
+  };
+}
+
+/** Counts of differences that are not remembered would leave no room for others. */
+const isRemembered = (key: string, findings: MirrorTotals['findings']) =>
+  !key.startsWith('finding\n') || findings.has(key.slice('finding\n'.length));
 
 /** Adds what was counted since. */
 export function addTotals(
   totals: MirrorTotals,
-  {
-    sums,
-    callers,
-    findings,
-  }: {
-    readonly sums: ReadonlyMap<string, number>;
-    readonly callers: MirrorTotals['callers'];
-    readonly findings: MirrorTotals['findings'];
-  },
+  counted: Pick<MirrorTotals, 'sums' | 'callers' | 'findings'>,
 ): MirrorTotals {
-  if (sums.size === 0 && callers.size === 0 && findings.size === 0) return totals;
-  const next = new Map(totals.sums);
-  for (const [key, count] of sums) {
-    const known = next.get(key);
-    if (known !== undefined || next.size < MAX_SUMS) next.set(key, (known ?? 0) + count);
+  if (counted.sums.size === 0 && counted.callers.size === 0 && counted.findings.size === 0) return totals;
+  const findings = mergeFindings(totals.findings, counted.findings);
+  const sums = new Map(totals.sums);
+  for (const [key, count] of counted.sums) {
+    const known = sums.get(key);
+    if (known !== undefined || (sums.size < MAX_SUMS && isRemembered(key, findings)))
+      sums.set(key, (known ?? 0) + count);
   }
-  return {
-    ...totals,
-    sums: next,
-    callers: mergeCallers(totals.callers, callers),
-    findings: mergeFindings(totals.findings, findings),
-  };
+  return { ...totals, sums, callers: mergeCallers(totals.callers, counted.callers), findings };
 }
 
 /** Merges the totals that this gateway has counted since `base` into those of all gateways. */
 export function mergeTotals(base: MirrorTotals, mine: MirrorTotals, theirs: MirrorTotals): MirrorTotals {
+  const findings = mergeFindings(theirs.findings, mine.findings);
   const sums = new Map(theirs.sums);
   for (const [key, own] of mine.sums) {
     const other = sums.get(key) ?? 0;
     // After a loss, nobody knows what is in both, so the higher count is closest to the truth.
     const merged = base === LOST_TOTALS ? Math.max(own, other) : other + Math.max(0, own - (base.sums.get(key) ?? 0));
-    if (merged > 0 && (sums.has(key) || sums.size < MAX_SUMS)) sums.set(key, merged);
+    if (merged > 0 && (sums.has(key) || (sums.size < MAX_SUMS && isRemembered(key, findings)))) sums.set(key, merged);
   }
   return {
     subject: theirs.subject,
     since: Math.min(mine.since, theirs.since),
     sums,
     callers: mergeCallers(theirs.callers, mine.callers),
-    findings: mergeFindings(theirs.findings, mine.findings),
+    findings,
   };
 }
 
@@ -203,7 +216,7 @@ function findingFrom(value: unknown, place: string): Finding {
   const finding = objectOf(value, place);
   const { status, beside, verdicts, firstSeenAt, lastSeenAt } = finding;
   const isVerdicts = isPlainObject(verdicts) && ['old', 'new'].every((side) => VERDICTS.includes(verdicts[side]));
-  const isBeside = listOf(beside, `${place}.beside`, 100).every(
+  const isBeside = listOf(beside, `${place}.beside`, MAX_BESIDE).every(
     (row) => Array.isArray(row) && row.length === 3 && row.every(isText),
   );
   const isWhole = TEXTS.every((name) => isText(finding[name])) && [status, firstSeenAt, lastSeenAt].every(isCount);
@@ -221,5 +234,5 @@ function pairOf(value: unknown, place: string): readonly [unknown, unknown] {
   return [value[0], value[1]];
 }
 
-const isText = (value: unknown): value is string => typeof value === 'string' && value.length <= 1_000;
+const isText = (value: unknown): value is string => typeof value === 'string' && value.length <= MAX_TEXT;
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;

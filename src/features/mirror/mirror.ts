@@ -10,7 +10,6 @@ import { createNoise, type NoiseRule, parseNoise } from '../../comparison/noise.
 import { createTargetReader } from '../../comparison/targets.ts';
 import { readableFileFault } from '../../engine/config/secrets.ts';
 import type { PrepareContext } from '../../engine/config/settings.ts';
-import { readStateFile } from '../../engine/config/state-files.ts';
 import type { Feature, FeatureContext } from '../../engine/feature.ts';
 import { type Fault, StartFault } from '../../engine/model/fault.ts';
 import type { Operation } from '../../engine/model/operation.ts';
@@ -38,7 +37,7 @@ import { METRICS, registerMetrics } from './mirror-metrics.ts';
 import { readMirrorFile, type StoredMirror } from './mirror-file.ts';
 import { mirrorPage, mirrorRouter } from './mirror-page.ts';
 import { mirrorSections } from './mirror-sections.ts';
-import { createMirrorStore, POINTER, subjectOf } from './mirror-store.ts';
+import { createMirrorStore, subjectOf } from './mirror-store.ts';
 import { impersonalProblems, mirrorProblems, type MirrorOptions, options } from './options.ts';
 import { createRareFirstQueue } from './rare-first-queue.ts';
 import { type OwnerOf, readinessOf } from './readiness.ts';
@@ -131,7 +130,7 @@ export const mirror = {
       options: given,
       address,
       clock,
-      received: budget.spend,
+      onReceived: budget.spend,
       onCircuit: ({ opened }) =>
         opened
           ? logger.warn({ mirror: { label: given.label } }, 'the mirror pauses, because the second server fails')
@@ -422,14 +421,7 @@ function readFiles({ options: given, settings, earlier }: PrepareContext<MirrorO
         );
   const stored = attempt(
     // The running gateway has newer counts than the file.
-    () =>
-      earlier?.stored ??
-      readStateFile(
-        settings,
-        { file: given.file, pointer: POINTER },
-        { kind: 'file of the mirror', start: 'without counts' },
-        readMirrorFile,
-      ),
+    () => earlier?.stored ?? readMirrorFile(settings, given.file),
   );
   if (faults.length > 0 || stored === undefined) throw new StartFault(faults);
   return { ids, noise: noise?.rules ?? [], accounts, stored };

@@ -66,19 +66,26 @@ const acceptedBy = (mark: string, ownerOf: OwnerOf): string | undefined =>
   mark === OTHER_SET || mark === MORE || mark.startsWith(LEAK_MARK) ? undefined : ownerOf(mark);
 
 /** Returns the counts of each operation, status, role and parameter. */
-export function countRows({ sums }: Pick<MirrorTotals, 'sums'>): readonly CountRow[] {
+export function countRows(totals: Pick<MirrorTotals, 'sums'>): readonly CountRow[] {
+  const sortKey = (row: CountRow) => `${row.operation}\n${row.role}\n${row.status}\n${row.parameter}`;
+  return unsortedRows(totals, () => true).toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
+}
+
+function unsortedRows(
+  { sums }: Pick<MirrorTotals, 'sums'>,
+  isWanted: (parameter: string) => boolean,
+): readonly CountRow[] {
   const rows = new Map<string, { -readonly [Key in keyof CountRow]: CountRow[Key] }>();
   for (const [key, count] of sums) {
     const [what, operation = '', status = '', role = '', parameter = '', outcome = ''] = key.split('\n');
-    if (what !== 'cell') continue;
+    if (what !== 'cell' || !isWanted(parameter)) continue;
     const id = `${operation}\n${status}\n${role}\n${parameter}`;
     const none = { equal: 0, different: 0, muted: 0, notComparable: 0, notMade: 0, races: 0 };
     const row = rows.get(id) ?? { operation, status: Number(status), role, parameter, ...none };
     row[outcome as Outcome | 'races'] += count;
     rows.set(id, row);
   }
-  const sortKey = (row: CountRow) => `${row.operation}\n${row.role}\n${row.status}\n${row.parameter}`;
-  return [...rows.values()].toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
+  return [...rows.values()];
 }
 
 /** How many comparisons were made with one version of the contract, in one release of the legacy server. */
@@ -97,9 +104,16 @@ export function versionRows({ sums }: Pick<MirrorTotals, 'sums'>): readonly Vers
 }
 
 /** Returns how far each operation is. */
-export function readinessOf(totals: MirrorTotals, ownerOf: OwnerOf): readonly Readiness[] {
-  const sumsOf = Map.groupBy(totals.sums, ([key]) => key.split('\n', 2)[1] ?? '');
-  const whole = countRows(totals).filter(({ parameter }) => parameter === NO_PARAMETER);
+export function readinessOf(totals: MirrorTotals, findOwner: OwnerOf): readonly Readiness[] {
+  // A thousand callers may have received the same difference.
+  const known = new Map<string, string | undefined>();
+  const ownerOf: OwnerOf = (fingerprint) => {
+    if (!known.has(fingerprint)) known.set(fingerprint, findOwner(fingerprint));
+    return known.get(fingerprint);
+  };
+  const others = [...totals.sums].filter(([key]) => !key.startsWith('cell\n'));
+  const sumsOf = Map.groupBy(others, ([key]) => key.split('\n', 2)[1] ?? '');
+  const whole = unsortedRows(totals, (parameter) => parameter === NO_PARAMETER);
   const readiness = (operation: string, rows: readonly CountRow[]): Readiness => {
     const own = (sumsOf.get(operation) ?? []).map(([key, count]) => [key.split('\n'), count] as const);
     const of = (name: string) =>
@@ -145,7 +159,7 @@ export function readinessOf(totals: MirrorTotals, ownerOf: OwnerOf): readonly Re
   return Array.from(
     Map.groupBy(whole, ({ operation }) => operation),
     ([operation, rows]) => readiness(operation, rows),
-  );
+  ).toSorted((a, b) => (a.operation < b.operation ? -1 : 1));
 }
 
 const isSuccess = (status: number) => status >= 200 && status <= 299;

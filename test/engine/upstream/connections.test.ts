@@ -1,7 +1,7 @@
 import { Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { skipInterimResponses } from '../../../src/engine/upstream/connections.ts';
+import { guardReceived } from '../../../src/engine/upstream/connections.ts';
 
 /*
  * The attack: an upstream, or a proxy in front of it, sends unsolicited interim responses. When undici receives a `100
@@ -13,12 +13,22 @@ const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
 const HINTS = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n';
 const FINAL = 'HTTP/1.1 200 OK\r\nContent-Length: 23\r\n\r\nHTTP/1.1 100 Not a head';
 
+const MAX_HEAD = 65_536;
+/** What may arrive besides the head and the body. */
+const OVERHEAD = 196_608;
+
 /** Creates a stream that stands in for a socket and records the bytes that its reader receives. */
 function received() {
+  let bodyBytes = 0;
+  let bytes = 0;
   const socket = new Duplex({ read: () => undefined, write: (_part, _encoding, done) => done() });
   let error: Error | undefined;
   socket.on('error', (thrown) => (error = thrown));
-  const awaitHead = skipInterimResponses(socket as unknown as Socket);
+  const awaitHead = guardReceived(socket as unknown as Socket, {
+    maxHeadBytes: MAX_HEAD,
+    bodyBytes: () => bodyBytes,
+    onReceived: (more) => (bytes += more),
+  });
   return {
     awaitHead,
     receive: (...parts: string[]) => parts.map((part) => socket.push(Buffer.from(part, 'latin1'))),
@@ -30,6 +40,9 @@ function received() {
       return text;
     },
     socket,
+    /** Counts more bytes of the body as read. */
+    readBody: (more: number) => (bodyBytes += more),
+    bytes: () => bytes,
     error: () => error?.message,
   };
 }
@@ -120,5 +133,47 @@ describe('a connection to the upstream', () => {
     const { receive, error } = received();
     receive(...parts);
     await expect.poll(error).toBe('interim responses are too large');
+  });
+
+  it('accepts a head of exactly the largest size, however it is split, and is destroyed by a larger one', async () => {
+    const [begin, end] = ['HTTP/1.1 200 OK\r\nA: ', '\r\n\r\n'];
+    const headOf = (size: number) => begin + 'a'.repeat(size - begin.length - end.length) + end;
+    for (const cut of [1, 40_000, MAX_HEAD - 3, MAX_HEAD - 1, MAX_HEAD]) {
+      const { receive, read, socket } = received();
+      const response = `${headOf(MAX_HEAD)}body`;
+      receive(response.slice(0, cut), response.slice(cut));
+      expect(read()).toBe(response);
+      expect(socket.destroyed).toBe(false);
+    }
+    for (const parts of [[headOf(MAX_HEAD + 1)], [begin, 'a'.repeat(MAX_HEAD)]]) {
+      const { receive, error } = received();
+      receive(...parts);
+      await expect.poll(error).toBe('Headers Overflow Error');
+    }
+  });
+
+  it('is destroyed by an endless flood of bytes that are not content, also after a large body', async () => {
+    const { receive, readBody, error, socket } = received();
+    receive('HTTP/1.1 200 OK\r\n\r\n');
+    for (let part = 0; part < 100; part += 1) {
+      receive('a'.repeat(65_536));
+      // As small as chunks can be.
+      readBody(65_536 / 6 + 1);
+    }
+    receive('a'.repeat(OVERHEAD));
+    expect(socket.destroyed).toBe(false);
+    receive('a');
+    expect(socket.destroyed).toBe(true);
+    await expect.poll(error).toBe('the response has too many bytes that are not content');
+  });
+
+  it('begins to count again with the next request', () => {
+    const { receive, awaitHead, socket, bytes } = received();
+    for (let request = 0; request < 3; request += 1) {
+      if (request > 0) awaitHead();
+      receive(`HTTP/1.1 200 OK\r\nA: ${'a'.repeat(MAX_HEAD - 50)}\r\n\r\n`, 'a'.repeat(OVERHEAD));
+    }
+    expect(socket.destroyed).toBe(false);
+    expect(bytes()).toBeGreaterThan(3 * OVERHEAD);
   });
 });

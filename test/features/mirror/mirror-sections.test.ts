@@ -143,11 +143,14 @@ describe('the readiness in a report', () => {
     expect([code, out]).toEqual([0, expect.stringContaining('Nothing has been compared yet')]);
   });
 
-  it('is refused if there is no such section', async () => {
+  it('is refused if there is no such section, or if the format has none', async () => {
     const { code, err } = await report(await withCounts(), ['--section', 'mirrors']);
     expect([code, err]).toEqual([2, expect.stringContaining('known are mirror')]);
     const detail = await report(await withCounts(), ['abcdef012345', '--section', 'mirror']);
     expect(detail.err).toContain('--section cannot be combined with a fingerprint');
+    // An empty report would look as if nothing were wrong.
+    const junit = await report(await withCounts(), [...SECTION, '--format', 'junit']);
+    expect([junit.code, junit.err]).toEqual([2, expect.stringContaining('--format junit, which has no sections')]);
   });
 });
 

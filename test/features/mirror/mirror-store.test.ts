@@ -18,7 +18,7 @@ function create(file = join(tempFolder(), 'state', 'mirror.json'), subject = 's'
   const log: string[] = [];
   const store = createMirrorStore({
     subject,
-    stored: readMirrorFile(file),
+    stored: readMirrorFile(settingsOf(), file),
     file,
     settings: settingsOf(),
     sharing: openAlone(clock),

@@ -81,6 +81,23 @@ describe('the totals of a mirror', () => {
     expect(only(mergeTotals(LOST_TOTALS, mine, counted([EQUAL]))).compared).toBe(3);
   });
 
+  it('leave room for other counts, however many distinct differences a server has', () => {
+    let totals = noTotals('s', 0);
+    for (let batch = 0; batch < 40; batch += 1) {
+      const counts = createMirrorCounts('s', clock);
+      for (let at = 0; at < 1000; at += 1) {
+        const fingerprint = `f${batch}-${at}`;
+        const finding = { fingerprint, keyword: 'k', at: '', message: 'm', verdicts: EQUAL.verdicts };
+        counts.found(cell, finding, { old: '', new: '', beside: [] });
+      }
+      expect(counts.pending().findings.size).toBe(300);
+      const merged = mergeTotals(noTotals('s', 0), addTotals(noTotals('s', 0), counts.pending()), totals);
+      totals = addTotals(totals, counts.take());
+      expect(merged.sums.size).toBe(300);
+    }
+    expect(totals.sums.size).toBe(300);
+  });
+
   it('are of a bounded size, whatever is counted', () => {
     const counts = createMirrorCounts('s', clock);
     for (let at = 0; at < 30_000; at += 1) {

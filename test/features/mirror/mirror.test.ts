@@ -475,7 +475,16 @@ async function startRawServer(respond: (socket: Socket) => void) {
 }
 
 const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
-const MIB = 1024 * 1024;
+
+/** Sends a text again and again. */
+function flood(socket: Socket, text: string): void {
+  const part = Buffer.from(text.repeat(Math.ceil(65_536 / text.length)));
+  const send = () => {
+    while (!socket.destroyed && socket.write(part));
+    socket.once('drain', send);
+  };
+  send();
+}
 
 describe('a second server that misbehaves', () => {
   it.each<[string, (socket: Socket) => void, Readonly<Record<string, number>>]>([
@@ -494,17 +503,31 @@ describe('a second server that misbehaves', () => {
       'sends a body without an end',
       (socket) => {
         socket.write(`${HEAD}Transfer-Encoding: chunked\r\n\r\n`);
-        const part = Buffer.alloc(MIB, ' ');
-        const send = () => {
-          while (
-            !socket.destroyed &&
-            socket.write(`${MIB.toString(16)}\r\n`) &&
-            socket.write(part) &&
-            socket.write('\r\n')
-          );
-          socket.once('drain', send);
-        };
-        send();
+        flood(socket, `10000\r\n${' '.repeat(0x10000)}\r\n`);
+      },
+      { 'new server: too large': 1 },
+    ],
+    [
+      'floods it with trailers',
+      (socket) => {
+        socket.write(`${HEAD}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n`);
+        flood(socket, 'a:\r\n');
+      },
+      { 'new server: incomplete response': 1 },
+    ],
+    [
+      'floods it with chunk extensions',
+      (socket) => {
+        socket.write(`${HEAD}Transfer-Encoding: chunked\r\n\r\n`);
+        flood(socket, `1;${'a'.repeat(10_000)}\r\n \r\n`);
+      },
+      { 'new server: incomplete response': 1 },
+    ],
+    [
+      'floods it with headers',
+      (socket) => {
+        socket.write(HEAD);
+        flood(socket, 'a:\r\n');
       },
       { 'new server: too large': 1 },
     ],
@@ -520,7 +543,8 @@ describe('a second server that misbehaves', () => {
     const expected = await alone.call(LIST);
     const second = await startRawServer(respond);
     const upstream = await startFakeUpstream(exampleResponse);
-    const gateway = await gatewayTo(upstream, second.url, { timeouts: { headersMs: 150, totalMs: 150 } });
+    const timeouts = 'new server: timeout' in because ? { headersMs: 150, totalMs: 150 } : {};
+    const gateway = await gatewayTo(upstream, second.url, { timeouts });
     const reply = await gateway.call(LIST);
     expect(reply.status).toBe(200);
     expect(reply.text).toBe(expected.text);
@@ -603,6 +627,23 @@ describe('a second server that misbehaves', () => {
     first.resolve(undefined);
     expect(await settled(2)).toMatchObject({ equal: 1, because: { 'waited too long': 1 } });
     expect(candidate.requests).toHaveLength(1);
+  });
+
+  it('uses up the budget in bytes also with a response that never becomes complete', async () => {
+    let asked = 0;
+    const second = await startRawServer((socket) => {
+      asked += 1;
+      socket.end(`${HEAD}Content-Length: 9000\r\n\r\n${' '.repeat(5000)}`);
+    });
+    const upstream = await startFakeUpstream(exampleResponse);
+    const clock = createTestClock();
+    const budget = { requestsPerSecond: 1000, bytesPerSecond: 1024 };
+    const gateway = await gatewayTo(upstream, second.url, { budget }, { clock });
+    await gateway.call(LIST);
+    expect(await observe(gateway).settled(1)).toMatchObject({ because: { 'new server: incomplete response': 1 } });
+    await gateway.call(LIST);
+    await eventually(async () => (await gateway.metric('portico_mirror_waiting')) === 1);
+    expect(asked).toBe(1);
   });
 
   it('and redirects or sets cookies is not followed, and its cookies are not kept', async () => {
@@ -751,6 +792,31 @@ describe('the counts', () => {
     await gateway.close();
     const other = await gatewayTo(first.upstream, first.candidate.url, { file, label: 'next' });
     expect((await observe(other).shown()).operations).toEqual([]);
+  });
+
+  it.each<[string, (item: Record<string, unknown>) => void]>([
+    ['long names', (item) => void (item['n'.repeat(60_000)] = 1)],
+    ['long and deep names', (item) => void (item['author'] = { ['n'.repeat(990)]: { ['m'.repeat(990)]: ['x'] } })],
+    [
+      'many names',
+      (item) => void Object.assign(item, Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`n${at}`, 1]))),
+    ],
+    ['names with line breaks and lone surrogates', (item) => void (item['a\nb\0\ud800'] = '\ud800')],
+    ['a long text instead of a number', (item) => void (item['id'] = 'x'.repeat(100_000))],
+    ['prototype names', (item) => void Object.defineProperty(item, '__proto__', { value: { a: 1 }, enumerable: true })],
+  ])('can be read again whatever the second server calls its fields: %s', async (_name, change) => {
+    const file = join(tempFolder(), 'mirror.json');
+    const first = await start(withItem(change), { file });
+    await first.gateway.call(LIST);
+    await first.settled(1);
+    const { findings, operations } = await first.shown();
+    await first.gateway.close();
+    expect(operations).toMatchObject([{ different: 1 }]);
+    expect(JSON.stringify(findings).length).toBeLessThan(300_000);
+    const gateway = await gatewayTo(first.upstream, first.candidate.url, { file });
+    const again = await observe(gateway).shown();
+    expect(new Set(again.findings)).toEqual(new Set(findings));
+    await gateway.close();
   });
 
   it('show both objects of a difference side by side, without their values', async () => {

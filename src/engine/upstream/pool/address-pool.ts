@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../../../lib/clock.ts';
 import { UpstreamFailure, type UpstreamFailureKind } from '../../model/upstream-failure.ts';
-import { type Connections, createConnections } from '../connections.ts';
+import type { Connections } from '../connections.ts';
 import { createProxy, type Proxy } from '../send-proxied.ts';
 import { sendingFailure, type WireRequest } from '../sending.ts';
 import type { AddressHealth } from '../upstream-health.ts';
@@ -54,13 +54,13 @@ const isFree = ({ ejections, inFlight }: Member) => ejections === 0 || inFlight 
 /** Creates a pool of the addresses with these origins. No connection is opened before the first request. */
 export function createAddressPool(
   origins: readonly string[],
-  options: UpstreamOptions,
+  options: UpstreamOptions & { readonly connectionsTo: (origin: string) => Connections },
   clock: Clock,
   onChange: (change: AddressChange) => void = () => undefined,
 ): AddressPool {
   const members = origins.map((origin): Member => ({
     host: new URL(origin).host,
-    connections: createConnections(origin, options),
+    connections: options.connectionsTo(origin),
     proxy: createProxy(origin, options),
     inFlight: 0,
     failures: 0,
