@@ -15,7 +15,7 @@ import { recordsInMemory } from '../flags/kept-records.ts';
 import type { ProgramIo } from '../program.ts';
 import { untilInterrupted } from '../terminal/signals.ts';
 import { openReports } from './open-reports.ts';
-import { mainReason, openRecording, RECORDINGS } from './open-recording.ts';
+import { mainReason, openRecording, RESPONSES } from './open-recording.ts';
 
 const EXCHANGES_PER_LINE = 10_000;
 
@@ -30,7 +30,7 @@ export async function checkRecording(line: CommandLine, io: ProgramIo): Promise<
   const contract = loadContract(settings.contract);
   const reports = openReports(line, io, settings, contract.operations);
   const name = line.last('from') ?? '';
-  const recording = openRecording(name, io, settings.profile.basePath);
+  const recording = openRecording(name, io, settings.profile.basePath, RESPONSES);
   const records = recordsInMemory(settings, {
     clock: systemClock,
     kindOf: createKindOf(),
@@ -91,12 +91,12 @@ export async function checkRecording(line: CommandLine, io: ProgramIo): Promise<
 /** Says why nothing was checked, and what to do about it. */
 function nothingChecked(name: string, { exchanges, notChecked }: CaptureSummary): string {
   const words = `${name} has no response that can be checked`;
-  if (exchanges === 0) return `${words}: it contains no exchanges; ${RECORDINGS}`;
+  if (exchanges === 0) return `${words}: it contains no exchanges; ${RESPONSES}`;
   return `${words}: ${mainReason([...notChecked], FIXES)}`;
 }
 
 const FIXES: Partial<Record<NotChecked, string>> = {
-  'not a request': RECORDINGS,
+  'not a request': RESPONSES,
   'not in the contract': 'record responses of the API',
   'no body recorded': 'record the bodies as well; browsers save them in a HAR file “with content”',
   'not modified': 'record with an empty cache',

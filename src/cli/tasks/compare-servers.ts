@@ -379,7 +379,7 @@ async function sourceOf(
     );
   if (from === undefined) return walkOf({ operations: contract.operations });
   if (from === 'ledger') return walkOf(await observedIn(settings, contract));
-  const { entries, failure } = openRecording(from, io, settings.profile.basePath);
+  const { entries, failure } = openRecording(from, io, settings.profile.basePath, RECORDINGS);
   const own = {
     hosts: oldServer.own.map((address) => new URL(address).host),
     isDocumented: (target: string) => contract.match(target.split('?', 1)[0] ?? '') !== undefined,

@@ -11,8 +11,12 @@ import {
 } from '../../workbench/captures/read-capture.ts';
 import type { ProgramIo } from '../program.ts';
 
+/** What `openRecording` reads. */
 export const RECORDINGS =
   'name a HAR file, an access log in the common or combined format, or a log with a JSON object in each line';
+
+/** What of it can contain responses. */
+export const RESPONSES = 'name a HAR file, or a log with a JSON object in each line';
 
 /** Names the most frequent reason why nothing was of use, with its count and, if it is known, what to do about it. */
 export function mainReason<Reason extends string>(
@@ -31,14 +35,19 @@ interface OpenRecording {
   failure(): string | undefined;
 }
 
-/** Opens the recording that `--from` names; `-` is the standard input. Nothing is read yet. */
+/**
+ * Opens the recording that `--from` names; `-` is the standard input. Nothing is read yet. `wanted` says which kinds of
+ * files are of use.
+ */
 export function openRecording(
   name: string,
   { cwd, stdin }: Pick<ProgramIo, 'cwd' | 'stdin'>,
   apiPath: string,
+  wanted: string,
 ): OpenRecording {
+  const fault = (message: string) => new StartFault([{ source: '--from', pointer: '', message, suggestion: wanted }]);
   const file = name === '-' ? (stdin as AsyncIterable<Buffer, undefined>) : resolve(cwd, name);
-  if (typeof file === 'string' && !existsSync(file)) throw recordingFault(`${name} does not exist`);
+  if (typeof file === 'string' && !existsSync(file)) throw fault(`${name} does not exist`);
   let failure: string | undefined;
   async function* untilDamaged(): OpenRecording['entries'] {
     let isBegun = false;
@@ -50,15 +59,12 @@ export function openRecording(
     } catch (error) {
       const reason = reasonOf(error);
       if (reason === undefined) throw error;
-      if (!isBegun) throw recordingFault(`${name} ${reason}`);
+      if (!isBegun) throw fault(`${name} ${reason}`);
       failure = `${name} ${reason}`;
     }
   }
   return { entries: untilDamaged(), failure: () => failure };
 }
-
-const recordingFault = (message: string) =>
-  new StartFault([{ source: '--from', pointer: '', message, suggestion: RECORDINGS }]);
 
 /** Returns why a recording cannot be read if it is due to the file. */
 function reasonOf(error: unknown): string | undefined {

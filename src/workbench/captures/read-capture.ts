@@ -51,6 +51,7 @@ export async function* readCapture(
   for (let layer = 0; layer < 2 && isGzip(read.start); layer += 1) read = await withStart(unzipped(read.chunks));
   try {
     if (isUtf16(read.start)) throw new NotARecording('is in UTF-16: convert it to UTF-8');
+    if (isZip(read.start)) throw new NotARecording('is a ZIP archive: extract it first');
     const text = read.start.toString('utf8');
     const isHar =
       (typeof file === 'string' && /\.har(?:\.gz)?$/i.test(file)) || /^\uFEFF?\s*\{\s*"log"\s*:\s*\{/.test(text);
@@ -106,6 +107,7 @@ async function* unzipped(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
 }
 
 const isGzip = (start: Buffer) => start[0] === 0x1f && start[1] === 0x8b;
+const isZip = (start: Buffer) => start.subarray(0, 4).toString('latin1') === 'PK\u0003\u0004';
 const isUtf16 = (start: Buffer) => (start[0] === 0xff && start[1] === 0xfe) || (start[0] === 0xfe && start[1] === 0xff);
 
 type Entry = CapturedExchange | Unreadable;

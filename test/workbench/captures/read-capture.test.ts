@@ -203,6 +203,10 @@ describe('an access log', () => {
     );
   });
 
+  it('must be extracted from a ZIP archive', async () => {
+    await expect(entriesOf('log.har.zip', Buffer.from('PK\u0003\u0004\n{}\n'))).rejects.toThrow('extract it first');
+  });
+
   it('is read up to a damaged place', async () => {
     const lines = Array.from({ length: 500 }, (_, at) => `"GET /services/v2/idea.json?page=${at} HTTP/1.1" 200\n`);
     const whole = gzipSync(lines.join(''));
