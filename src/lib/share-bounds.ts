@@ -25,6 +25,7 @@ export function shareBounds(successes: number, trials: number, z = 1.96): ShareB
  */
 export function upperShare(failures: number, trials: number): number {
   if (trials <= 0 || failures >= trials) return 1;
+  if (failures === 0) return 1 - 0.05 ** (1 / trials);
   let [low, high] = [failures / trials, 1];
   for (let step = 0; step < 60; step += 1) {
     const middle = (low + high) / 2;
