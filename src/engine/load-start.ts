@@ -23,7 +23,7 @@ import {
   withoutDemoAccounts,
 } from './permissions/roles-file.ts';
 import { readRedisSecrets, type RedisSecrets, usesRedis } from './sharing/redis/redis-options.ts';
-import { parseUpstreamUrl, type UpstreamAddress } from './upstream/upstream-url.ts';
+import { type UpstreamAddress, upstreamAddressOf } from './upstream/upstream-url.ts';
 import { compilePermissionMessage, type PermissionMessage } from './upstream/failures/permission-message.ts';
 import type { Sampling } from './telemetry/trace-context.ts';
 import { serviceAuthorization } from './upstream/upstream-options.ts';
@@ -100,7 +100,7 @@ export function loadStart(settings: Settings, { env, features, running }: StartS
   // Without the contract, only the roles file itself can be checked.
   if (!hasContract) attempt(() => readRoles(settings));
   const rules = attempt(() => loadPermissions(settings, contract()));
-  const address = attempt(() => addressOf(settings));
+  const address = attempt(() => upstreamAddressOf(settings.upstream.url ?? '', settings.placeOf('/upstream/url')));
   const service = attempt(() => serviceOf(settings, env));
   const baseline = attempt(() => baselineOf(settings, features));
   const isPermissionMessage = attempt(() => permissionMessageOf(settings));
@@ -261,12 +261,6 @@ function pageStoreOf(features: readonly Feature[], settings: Settings): OpenPage
     if (options !== undefined && open !== undefined) return (parts) => open(options, parts);
   }
   return undefined;
-}
-
-function addressOf({ upstream, placeOf }: Settings): UpstreamAddress {
-  const parsed = parseUpstreamUrl(upstream.url ?? '', placeOf('/upstream/url'));
-  if ('faults' in parsed) throw new StartFault(parsed.faults);
-  return parsed.address;
 }
 
 function serviceOf({ upstream, placeOf }: Settings, env: Readonly<Record<string, string | undefined>>) {

@@ -1,4 +1,4 @@
-import type { Fault } from '../model/fault.ts';
+import { type Fault, StartFault } from '../model/fault.ts';
 import { trimEndOf } from '../../lib/trim-end.ts';
 
 /** The parts of the upstream's base address. */
@@ -39,6 +39,13 @@ export function parseUpstreamUrl(
   ].filter((problem) => typeof problem === 'string' && problem !== '');
   if (problems.length > 0) return { faults: problems.map((message) => toFault(place, String(message))) };
   return { address: { origin: url.origin, basePath: trimEndOf(url.pathname, '/') } };
+}
+
+/** Returns the parts of a base address. Throws a StartFault with all of its errors if it is invalid. */
+export function upstreamAddressOf(url: string, place: UrlPlace): UpstreamAddress {
+  const parsed = parseUpstreamUrl(url, place);
+  if ('faults' in parsed) throw new StartFault(parsed.faults);
+  return parsed.address;
 }
 
 const toFault = ({ source, pointer }: UrlPlace, message: string): Fault => ({ source, pointer, message });

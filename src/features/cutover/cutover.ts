@@ -4,18 +4,17 @@ import type { Feature } from '../../engine/feature.ts';
 import { isSafe } from '../../engine/model/safe-methods.ts';
 import type { Side } from '../../engine/model/trace.ts';
 import type { SecondUpstream } from '../../engine/pipeline/sides.ts';
-import type { UpstreamOptions } from '../../engine/upstream/upstream-options.ts';
-import { toAuthorization } from '../../lib/basic-credentials.ts';
+import { serviceAuthorization } from '../../engine/upstream/upstream-options.ts';
+import { upstreamAddressOf } from '../../engine/upstream/upstream-url.ts';
 import { isClearAndPublic } from '../../lib/network-address.ts';
 import { IN_MEMORY } from '../../lib/replace-file.ts';
-import { readSecretFile } from '../../lib/secret-file.ts';
 import { readCutoverFile, type StoredCutover } from './cutover-file.ts';
 import { CIRCUIT, EXCEEDED, EXCHANGES, METRICS, PHASE, SECONDS, SHARE, STAYING } from './cutover-metrics.ts';
 import { cutoverPage } from './cutover-page.ts';
 import { ACTIONS, createCutoverRouter } from './cutover-routes.ts';
 import { decisionJson, PHASES } from './cutover-state.ts';
 import { createCutoverStore, POINTER } from './cutover-store.ts';
-import { addressOf, createNewServers } from './new-server.ts';
+import { createNewServers } from './new-server.ts';
 import { nextStep } from './next-step.ts';
 import { cutoverProblems, operationProblems, options, UNDOCUMENTED, upstreamOptionsOf } from './options.ts';
 import { sampleOf } from './sample-of.ts';
@@ -101,8 +100,9 @@ export const cutover = {
     );
     const { store, servers } = kept;
     const upstreamOptions = upstreamOptionsOf(given, settings.upstream);
-    const address = addressOf(given.url);
+    const address = upstreamAddressOf(given.url, settings.placeOf('/cutover/url'));
     const upstream = servers.open(address, upstreamOptions);
+    const service = serviceAuthorization(upstreamOptions.credentials, {});
     const ids = operations.map(({ id }) => id);
     const watch = createWatch(given.return, ids, clock);
     const callerOf = createCallers(given);
@@ -232,7 +232,7 @@ export const cutover = {
         address,
         options: upstreamOptions,
         upstream,
-        serviceAuthorization: serviceOf(upstreamOptions.credentials),
+        serviceAuthorization: 'fault' in service ? undefined : service.authorization,
         usesSecond,
       },
       stages: [stage],
@@ -293,10 +293,3 @@ export const cutover = {
     }
   },
 } as const satisfies Feature<typeof options, StoredCutover>;
-
-/** Returns the `Authorization` header of the service account, if there is one. */
-function serviceOf(credentials: UpstreamOptions['credentials']): string | undefined {
-  if (credentials.kind !== 'service') return undefined;
-  const reading = readSecretFile(credentials.passwordFile ?? '');
-  return 'text' in reading ? toAuthorization(credentials.username, reading.text) : undefined;
-}

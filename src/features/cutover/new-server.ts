@@ -1,8 +1,7 @@
-import { StartFault } from '../../engine/model/fault.ts';
 import { createUpstream, type Upstream } from '../../engine/upstream/create-upstream.ts';
 import type { UpstreamOptions } from '../../engine/upstream/upstream-options.ts';
 import { createUpstreams, type Upstreams } from '../../engine/upstream/upstreams.ts';
-import { parseUpstreamUrl, type UpstreamAddress } from '../../engine/upstream/upstream-url.ts';
+import type { UpstreamAddress } from '../../engine/upstream/upstream-url.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { CircuitChange } from '../../engine/upstream/upstream-gate.ts';
 
@@ -63,11 +62,4 @@ export function createNewServers(clock: Clock, onCircuit: (change: CircuitChange
       await all?.close(graceMs);
     },
   };
-}
-
-/** Returns the parts of an address that has been checked. */
-export function addressOf(url: string): UpstreamAddress {
-  const parsed = parseUpstreamUrl(url, { source: '', pointer: '' });
-  if ('faults' in parsed) throw new StartFault(parsed.faults);
-  return parsed.address;
 }

@@ -18,7 +18,7 @@ import { createTraceSlot } from '../../engine/model/trace-slot.ts';
 import type { Exchange } from '../../engine/pipeline/exchange.ts';
 import { toCauseLine } from '../../engine/privacy/cause-line.ts';
 import { compilePermissionMessage } from '../../engine/upstream/failures/permission-message.ts';
-import { parseUpstreamUrl, type UpstreamAddress } from '../../engine/upstream/upstream-url.ts';
+import { type UpstreamAddress, upstreamAddressOf } from '../../engine/upstream/upstream-url.ts';
 import { toAuthorization } from '../../lib/basic-credentials.ts';
 import { fileReason } from '../../lib/file-reason.ts';
 import { isClearAndPublic } from '../../lib/network-address.ts';
@@ -115,7 +115,7 @@ export const mirror = {
   start(context) {
     const { options: given, settings, contract, operations, prepared, clock, logger, metrics, lasting } = context;
     if (given.share === 0 && given.floor === 0) return undefined;
-    const address = { ...addressOf(given.url), host: given.host };
+    const address = { ...upstreamAddressOf(given.url, settings.placeOf('/mirror/url')), host: given.host };
     const subject = subjectOf(given);
     const store = lasting(
       () => createMirrorStore({ ...context, subject, stored: prepared.stored, file: given.file }),
@@ -346,13 +346,6 @@ function incomparable(trace: Trace, status: number, bytes: number, maxBytes: num
   if (BUSY.has(status)) return `old server: status ${status}`;
   if (trace.failure !== undefined) return 'old server: no response';
   return bytes > maxBytes ? 'old server: too large' : undefined;
-}
-
-function addressOf(url: string): UpstreamAddress {
-  const parsed = parseUpstreamUrl(url, { source: '', pointer: '' });
-  // The options have been checked, so the errors are known.
-  if ('faults' in parsed) throw new StartFault([]);
-  return parsed.address;
 }
 
 function sideOf({ origin, basePath }: UpstreamAddress, others: readonly string[], zone: string): Side {
