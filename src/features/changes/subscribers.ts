@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { GatewayError } from '../../engine/errors/gateway-error.ts';
 import type { TakenBy, TakenRequest } from '../../engine/http/public-handler.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { createSingleFlight } from '../../lib/single-flight.ts';
 import { eventJson, type FeedEvent, publicId } from './event.ts';
 import type { FeedStore } from './feed-store.ts';
 
@@ -63,17 +64,12 @@ export function createSubscribers({ store, lineage, clock, limits, onEnd }: Subs
   const open = new Set<Stream>();
   let isClosed = false;
 
-  /** The reads in progress, by the number after which they begin: most streams are at the same place. */
-  const reads = new Map<number, Promise<readonly FeedEvent[]>>();
-  const eventsAfter = (number: number): Promise<readonly FeedEvent[]> => {
-    const shared = reads.get(number);
-    if (shared !== undefined) return shared;
-    const read = (async () => store.after(number, BATCH.events))().finally(() => {
-      if (reads.get(number) === read) reads.delete(number);
-    });
-    reads.set(number, read);
-    return read;
-  };
+  /** The reads in progress, which streams at the same place share. */
+  const reads = createSingleFlight<readonly FeedEvent[]>();
+  /** How often there was news. A read that began before the latest news might not contain it. */
+  let news = 0;
+  const eventsAfter = (number: number) =>
+    reads.run(`${news} ${number}`, () => store.after(number, BATCH.events)).promise;
 
   /** Sends what is new to one subscriber. Only one such run is in progress at a time. */
   const send = async (stream: Stream): Promise<void> => {
@@ -177,8 +173,7 @@ export function createSubscribers({ store, lineage, clock, limits, onEnd }: Subs
       void run(stream);
     },
     tell() {
-      // A read that began before the news might not contain it.
-      reads.clear();
+      news += 1;
       open.forEach((stream) => void run(stream));
     },
     sweep() {
