@@ -81,7 +81,8 @@ export const compareCommand: ProgramCommand = {
     '',
     'The command sends only GET requests. A server that responds with 429 or 503 is given the time it asks for. If OLD',
     'and NEW are the same, the command measures what differs between two calls of one server.',
-    'The exit code is 1 if a --fail-on rule matches, if NEW shows a caller what OLD hides, or if nothing was compared.',
+    'The exit code is 1 if a --fail-on rule matches, if NEW shows a caller what OLD hides, if nothing was compared, if the',
+    'comparison ends early, or if OLD never sends what was requested.',
   ],
   run: async (line, io) => {
     const { compareServers } = await import('../tasks/compare-servers.ts');
