@@ -187,7 +187,12 @@ function parseCommandLine(command: ProgramCommand, argv: readonly string[]): Com
   if (args.length < min) throw new UsageError(`${command.name} requires ${command.args}`);
   if (args.length > max)
     throw new UsageError(`${command.name}: unexpected argument "${withoutUserinfo(args[max] ?? '')}"`);
-  return { args, all: (name) => flagValues.get(name) ?? [], last: (name) => flagValues.get(name)?.at(-1) };
+  return {
+    args,
+    all: (name) => flagValues.get(name) ?? [],
+    last: (name) => flagValues.get(name)?.at(-1),
+    has: (name) => flagValues.has(name),
+  };
 }
 
 /** Removes the user name and the password from a URL, so that messages do not reveal them. */

@@ -16,6 +16,8 @@ export interface CommandLine {
   all(flag: string): readonly string[];
   /** Returns the last value of a flag, or undefined if the flag is absent. */
   last(flag: string): string | undefined;
+  /** Returns whether a flag is present. */
+  has(flag: string): boolean;
 }
 
 /** The exit codes that all commands use. */

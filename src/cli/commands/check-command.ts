@@ -82,11 +82,11 @@ export const checkCommand: ProgramCommand = {
 const NOTHING_LOADED = { configuration: null, operations: null, mode: null };
 
 function rejectOnlyWalkFlags(line: CommandLine): void {
-  const used = WALK_FLAGS.find(({ name }) => !RECORDING_FLAGS.has(name) && line.all(name).length > 0);
+  const used = WALK_FLAGS.find(({ name }) => !RECORDING_FLAGS.has(name) && line.has(name));
   if (used !== undefined) throw new UsageError(`--${used.name} cannot be combined with --from`);
 }
 
 function rejectWalkFlags(line: CommandLine): void {
-  const used = WALK_FLAGS.find(({ name }) => line.all(name).length > 0);
+  const used = WALK_FLAGS.find(({ name }) => line.has(name));
   if (used !== undefined) throw new UsageError(`--${used.name} requires --against URL`);
 }

@@ -119,7 +119,7 @@ async function getObservations(line: CommandLine, io: ProgramIo, settings: Setti
   const place = file === undefined ? settings.placeOf('/learn/file') : { source: '--observations', pointer: '' };
   const path = file === undefined ? storedAt(settings) : resolve(io.cwd, file);
   if (against === undefined) {
-    const given = WALK_FLAGS.find((name) => line.all(name).length > 0);
+    const given = WALK_FLAGS.find((name) => line.has(name));
     if (given !== undefined) throw new UsageError(`--${given} requires --against URL`);
     if (path === undefined) throw new UsageError('--observations FILE or --against URL is required');
     const read = readObservationFile(path, place, 0);

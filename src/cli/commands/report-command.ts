@@ -178,7 +178,7 @@ function reportRequest(line: CommandLine, now: number): ReportRequest {
     throw new UsageError(
       `"${word ?? ''}" is not a fingerprint: enter at least the first 6 of its 16 hexadecimal digits (report= in Contract-Status)`,
     );
-  if (fingerprint !== undefined && line.all('fail-on').length > 0)
+  if (fingerprint !== undefined && line.has('fail-on'))
     throw new UsageError('--fail-on cannot be combined with a fingerprint');
   if (compare !== undefined && line.last('release') !== undefined)
     throw new UsageError('--compare cannot be combined with --release');
@@ -192,8 +192,8 @@ function reportRequest(line: CommandLine, now: number): ReportRequest {
   const format = line.last('format');
   if (line.last('section') !== undefined && (format === 'junit' || format === 'sarif'))
     throw new UsageError(`--section cannot be combined with --format ${format}, which has no sections`);
-  const suggestAllow = line.all('suggest-allow').length > 0;
-  const conflict = ['format', 'fail-on', 'compare'].find((flag) => line.all(flag).length > 0);
+  const suggestAllow = line.has('suggest-allow');
+  const conflict = ['format', 'fail-on', 'compare'].find((flag) => line.has(flag));
   if (suggestAllow && (conflict !== undefined || fingerprint !== undefined))
     throw new UsageError(
       `--suggest-allow cannot be combined with ${conflict === undefined ? 'a fingerprint' : `--${conflict}`}`,
@@ -203,7 +203,7 @@ function reportRequest(line: CommandLine, now: number): ReportRequest {
     fingerprint,
     compare,
     suggestAllow,
-    allowEmpty: line.all('allow-empty').length > 0,
+    allowEmpty: line.has('allow-empty'),
     format:
       choiceFlag(line, 'format', fingerprint === undefined ? [...REPORT_FORMATS.keys()] : ['table', 'json']) ?? 'table',
     since: since === undefined ? undefined : sinceHour(since, now),

@@ -25,7 +25,7 @@ export function readBaseline(line: CommandLine, { cwd }: Pick<CommandIo, 'cwd'>,
   const named = line.last('baseline');
   if (named === undefined) return acceptedIn(settings);
   const [reader, file] = [acceptanceReader(featuresOf(settings)), resolve(cwd, named)];
-  return line.all('accept-repairs').length > 0 ? reader.open(file, settings).read() : reader.read(file);
+  return line.has('accept-repairs') ? reader.open(file, settings).read() : reader.read(file);
 }
 
 /** Parses all values of `--fail-on`. Throws a UsageError if a value is invalid. */

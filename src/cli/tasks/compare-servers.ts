@@ -151,7 +151,7 @@ export async function compareServers(line: CommandLine, io: ProgramIo): Promise<
       concurrency,
       askAgainAfterMs: askAgain === 0 ? undefined : askAgain,
       isSelf,
-      undocumented: has(line, 'undocumented'),
+      undocumented: line.has('undocumented'),
       signal: interrupted.signal,
       onProgress: progress.step,
       unfinished: saved?.unfinished,
@@ -199,8 +199,6 @@ function addressOf({ args }: CommandLine, at: 0 | 1): UpstreamAddress {
   if ('faults' in parsed) throw new StartFault(parsed.faults);
   return parsed.address;
 }
-
-const has = (line: CommandLine, flag: string) => line.all(flag).length > 0;
 
 const urlOf = ({ origin, basePath }: UpstreamAddress) => origin + basePath;
 
@@ -371,7 +369,7 @@ async function sourceOf(
   { settings, contract, bounds, saved, oldServer }: SourceParts,
 ): Promise<RequestSource & { readonly failure: () => string | undefined }> {
   const from = line.last('from');
-  const allPages = has(line, 'all-pages');
+  const allPages = line.has('all-pages');
   const walkOf = (more: { readonly operations: Contract['operations']; readonly targets?: readonly string[] }) =>
     Object.assign(
       createWalkSource({ ...bounds, exploration: settings.profile.exploration, allPages, ...more }, saved?.position),
@@ -384,7 +382,7 @@ async function sourceOf(
     hosts: oldServer.own.map((address) => new URL(address).host),
     isDocumented: (target: string) => contract.match(target.split('?', 1)[0] ?? '') !== undefined,
   };
-  const sends = { repeats: has(line, 'repeat'), own: has(line, 'undocumented') ? own : undefined };
+  const sends = { repeats: line.has('repeat'), own: line.has('undocumented') ? own : undefined };
   return { ...(await createCaptureSource({ entries, ...sends }, saved?.position)), failure };
 }
 
@@ -504,7 +502,7 @@ interface Acceptance {
 
 function acceptanceOf(line: CommandLine): Acceptance | undefined {
   const [owner, reason, expires] = [line.last('owner'), line.last('reason'), line.last('expires')];
-  if (!has(line, 'accept-repairs')) {
+  if (!line.has('accept-repairs')) {
     const used = ['owner', 'reason', 'expires'].find((flag) => line.last(flag) !== undefined);
     if (used !== undefined) throw new UsageError(`--${used} requires --accept-repairs`);
     return undefined;

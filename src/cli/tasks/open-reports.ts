@@ -62,7 +62,7 @@ export function openReports(
       const named = file ?? ledgerFlag;
       // A file named on the command line must exist, unless it is named by --ledger and --allow-empty is set. The
       // configured ledger may be missing, because the first request creates it.
-      const mayBeMissing = file === undefined && line.all('allow-empty').length > 0;
+      const mayBeMissing = file === undefined && line.has('allow-empty');
       if (named !== undefined && !(mayBeMissing && !existsSync(resolve(io.cwd, named))))
         return of(await readReportFile(resolve(io.cwd, named), query, settings), scope, comparedWith);
       return of((await ledger.read(query)) ?? emptySnapshot({}, systemClock()), scope, comparedWith);
